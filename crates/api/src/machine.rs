@@ -61,7 +61,7 @@ pub struct FooMachineSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FooMachineStatus {
-    /// `provisioned` tells Cluster API that the instance is in service. Once true it stays true.
+    /// `provisioned` reports to Cluster API that the instance is in service. Once true it stays true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initialization: Option<Initialization>,
     /// Same as `initialization.provisioned`, for clients of Cluster API's v1beta1 contract.

@@ -38,7 +38,7 @@ pub const AUTOSCALER_TAINTS_ANNOTATION: &str = "capacity.cluster-autoscaler.kube
 pub const AUTOSCALER_MAX_PODS_ANNOTATION: &str = "capacity.cluster-autoscaler.kubernetes.io/maxPods";
 
 /// Annotation on a Cluster, MachinePool, FooCluster or FooMachinePool that must not be deleted, whatever its
-/// value. The policy `foo-protection` looks at it; the manager does not.
+/// value. The policy `foo-protection` reads it; the manager does not.
 pub const PROTECTED_ANNOTATION: &str = "infrastructure.foo.com/protected";
 
 /// Annotation on a Cluster with a managed topology, whatever its value: after the upgrade of its control plane the runtime
@@ -80,28 +80,29 @@ pub const CLUSTER_SECRET_TYPE: &str = "cluster.x-k8s.io/secret";
 /// Key of a Secret that holds bootstrap data or a kubeconfig.
 pub const SECRET_VALUE_KEY: &str = "value";
 
-/// On a FooMachinePool: the AWS account (12 digits) in which its group was begun. Written with our finalizer,
-/// before anything is made in AWS: from then on credentials of another account find nothing and make nothing.
+/// On a FooMachinePool: the AWS account (12 digits) in which its group was begun. Written with the
+/// provider's finalizer, before anything is created in AWS: from then on nothing is created with credentials of another
+/// account.
 pub const ACCOUNT_ANNOTATION: &str = "infrastructure.foo.com/account";
 
 /// On a FooMachinePool: the default name of its group and launch template, as chosen when it was begun.
-/// Written with our finalizer. A pool that an earlier version began has none: its name may be one of another
+/// Written with the provider's finalizer. A pool that an earlier version began has none: its name may be one of another
 /// scheme.
 pub const GROUP_NAME_ANNOTATION: &str = "infrastructure.foo.com/group-name";
 
 /// On a FooMachine: hash of the content that its instance was launched from. Its status says so, too, and can
 /// be lost.
 pub const SPEC_HASH_ANNOTATION: &str = "infrastructure.foo.com/spec-hash";
-/// On a FooMachine: since when its instance waits for our terminating hook (RFC 3339). Its status says so,
+/// On a FooMachine: since when its instance waits for the provider's terminating hook (RFC 3339). Its status says so,
 /// too, and can be lost; AWS counts 48 hours from then.
 pub const DRAIN_HOOK_SINCE_ANNOTATION: &str = "infrastructure.foo.com/drain-hook-since";
 
-/// Field managers of our server-side apply: one for each kind of write, so that two writers never undo each
+/// Field managers of the provider's server-side apply: one for each kind of write, so that two writers never undo each
 /// other.
 pub mod managers {
     /// `spec.unschedulable` of Nodes.
     pub const CORDON: &str = "foo/cordon";
-    /// Spec fields of the FooMachinePool that are ours: providerID and providerIDList.
+    /// Spec fields of the FooMachinePool that the provider sets: providerID and providerIDList.
     pub const POOL_SPEC: &str = "foo/pool-spec";
     /// The annotation with the image of the FooMachinePool that was looked up.
     pub const POOL_IMAGE: &str = "foo/pool-image";

@@ -91,7 +91,7 @@ pub struct FooNodeConfigSpec {
     #[x_kube(merge_strategy = ListMerge::Map(vec!["registry".into()]))]
     pub registry_mirrors: Vec<RegistryMirror>,
     /// Files that are written before the kubelet starts. Not for Bottlerocket. They are part of the user data, which can be
-    /// read on the instance, and by everybody who may describe launch templates: no place for keys and passwords.
+    /// read on the instance, and by all who may describe launch templates: no place for keys and passwords.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["path".into()]))]
@@ -250,7 +250,7 @@ pub enum Compression {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FooNodeConfigStatus {
-    /// `dataSecretCreated` tells Cluster API that the user data is there.
+    /// `dataSecretCreated` reports to Cluster API that the user data exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initialization: Option<BootstrapInitialization>,
     /// Same as `initialization.dataSecretCreated`, for clients of Cluster API's v1beta1 contract.

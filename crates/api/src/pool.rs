@@ -170,7 +170,7 @@ pub struct FooMachinePoolSpec {
     /// change replaces the instances (`rollout`).
     #[serde(default)]
     pub metadata_options: MetadataOptions,
-    /// Where the bootstrap data is kept. By default it is in the launch template: EC2 takes at most 16384 bytes, and everybody
+    /// Where the bootstrap data is stored. By default it is in the launch template: EC2 takes at most 16384 bytes, and all
     /// who may describe launch templates can read it. In S3 it may have 524288 bytes, and only the role of `iamInstanceProfile`
     /// reads it. For instances with cloud-init, Amazon Linux 2023 among them; not for Bottlerocket and Ignition. A change
     /// replaces no instances.

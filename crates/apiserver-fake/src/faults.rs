@@ -18,7 +18,7 @@ enum FaultEffect {
     /// The connection breaks before the request is done.
     LostRequest,
     /// The connection breaks after the request was done.
-    LostAnswer,
+    LostResponse,
     /// It takes longer.
     Delayed(Duration),
 }
@@ -91,7 +91,7 @@ impl Fault {
 
     /// Everything is done, but the client never gets the response.
     pub fn lost_response() -> Self {
-        Self::new(FaultEffect::LostAnswer)
+        Self::new(FaultEffect::LostResponse)
     }
 
     /// Everything is done, later, on tokio's clock.
@@ -207,7 +207,7 @@ pub(crate) struct Verdict {
 pub(crate) enum Strike {
     Refused(ApiError),
     LostRequest,
-    LostAnswer,
+    LostResponse,
 }
 
 #[derive(Debug)]
@@ -258,7 +258,7 @@ impl Faults {
             match &rule.fault.outcome {
                 FaultEffect::Delayed(by) => verdict.delay += *by,
                 FaultEffect::LostRequest => verdict.strike = Some(Strike::LostRequest),
-                FaultEffect::LostAnswer => verdict.strike = Some(Strike::LostAnswer),
+                FaultEffect::LostResponse => verdict.strike = Some(Strike::LostResponse),
                 FaultEffect::Refused(code) => {
                     let status = refusal(*code, rule.fault.retry_after, request);
                     verdict.strike = Some(Strike::Refused(status));

@@ -10,7 +10,7 @@ pub enum Ending {
     /// The connection broke before it was done.
     LostRequest,
     /// It was done, the response was lost.
-    LostAnswer,
+    LostResponse,
 }
 
 /// One request.

@@ -79,10 +79,10 @@ impl FakeApiServer {
                 self.record(&request, Ending::LostRequest, false);
                 Err(lost())
             }
-            Some(Strike::LostAnswer) => {
+            Some(Strike::LostResponse) => {
                 if request.verb != Verb::Watch {
                     let (_, changed) = self.shared.with_store(|store, now| serve(store, &request, now));
-                    self.record(&request, Ending::LostAnswer, changed);
+                    self.record(&request, Ending::LostResponse, changed);
                 }
                 Err(lost())
             }

@@ -2,7 +2,7 @@
 
 use crate::action::{Action, Value};
 use crate::calls::Calls;
-use crate::report::{Deletion, Kind as _, Report, Status};
+use crate::report::{ConditionKinds as _, Deletion, Report, Status};
 use foo_model::{Reason, some_names};
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -40,7 +40,7 @@ pub enum Deletion {
 }
 
 /// The conditions of a domain.
-pub trait Kind: Copy + PartialEq {
+pub trait ConditionKinds: Copy + PartialEq {
     /// The one that shows whether all is as requested.
     const READY: Self;
     /// The one that shows what a deletion waits for.
@@ -50,7 +50,7 @@ pub trait Kind: Copy + PartialEq {
 /// What the engine needs of a report.
 pub trait Report {
     /// The domain's conditions.
-    type Kind: Kind;
+    type Kind: ConditionKinds;
 
     /// The conditions.
     fn conditions(&self) -> &[Condition<Self::Kind>];

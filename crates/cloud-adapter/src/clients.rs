@@ -28,7 +28,7 @@ pub(crate) struct Clients<C> {
     /// Repeats calls that failed for a transient reason: for reads, and for changes that carry a client
     /// token.
     pub(crate) repeating: C,
-    /// Sends once: for all other changes. A second TerminateInstanceInAutoScalingGroup after a lost answer
+    /// Sends once: for all other changes. A second TerminateInstanceInAutoScalingGroup after a lost response
     /// could shrink the group twice; the caller reads the group first.
     pub(crate) once: C,
 }

@@ -34,7 +34,7 @@ pub struct AwsSettings {
     pub timeouts: Timeouts,
     /// Whether calls go through a proxy.
     pub proxy: Proxy,
-    /// Where it is noted when AWS dated each answer, whatever it was.
+    /// Records the date of each response of AWS.
     pub clock: Option<AwsClock>,
 }
 

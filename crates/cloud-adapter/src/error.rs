@@ -1,4 +1,4 @@
-//! From the SDK's errors to ours: by error code and by where the call broke, never by message text.
+//! From the SDK's errors to those of `foo-cloud`: by error code and by where the call broke, never by message text.
 //!
 //! What a code means is in `kind_of`; for one operation only, in `kind_during`. The simulator's `sim_cloud/errors.rs`
 //! has the same table. A new kind is an `ErrorKind` with its `Reason` in `cloud/src/error.rs`.
@@ -11,13 +11,18 @@ use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use foo_cloud::{CloudError, ErrorKind, Operation};
 use std::error::Error;
 
-/// A required field of an answer is missing or has an impossible value.
+/// A required field of a response is missing or has an impossible value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Gap(pub(crate) &'static str);
 
 impl Gap {
     pub(crate) fn during(self, operation: Operation) -> CloudError {
-        CloudError::new(operation, ErrorKind::Internal, None, &format!("the answer has no usable {}", self.0))
+        CloudError::new(
+            operation,
+            ErrorKind::Internal,
+            None,
+            &format!("the response has no usable {}", self.0),
+        )
     }
 }
 
@@ -28,14 +33,17 @@ where
 {
     tracing::debug!(operation = operation.name(), error = %DisplayErrorContext(error), "AWS call failed");
     match error {
-        SdkError::ServiceError(answer) => {
-            refused(operation, answer.err().meta(), answer.raw().status().as_u16())
+        SdkError::ServiceError(response) => {
+            refused(operation, response.err().meta(), response.raw().status().as_u16())
         }
-        SdkError::ResponseError(_) if operation.is_mutation() => {
-            CloudError::new(operation, ErrorKind::LostAnswer, None, "the answer could not be read to its end")
-        }
+        SdkError::ResponseError(_) if operation.is_mutation() => CloudError::new(
+            operation,
+            ErrorKind::LostResponse,
+            None,
+            "the response could not be read to its end",
+        ),
         SdkError::ResponseError(_) => {
-            CloudError::new(operation, ErrorKind::Internal, None, "the answer could not be read")
+            CloudError::new(operation, ErrorKind::Internal, None, "the response could not be read")
         }
         _ => broken(operation, error),
     }
@@ -47,13 +55,13 @@ pub(crate) fn unsigned(operation: Operation, error: &CredentialsError) -> CloudE
     broken(operation, error)
 }
 
-/// AWS's error for one of several things, within an answer that is a success as a whole.
+/// AWS's error for one of several things, within a response that is a success as a whole.
 pub(crate) fn of_item(operation: Operation, code: Option<&str>, message: &str) -> CloudError {
     let kind = code.map_or(ErrorKind::Invalid, |code| kind_of(operation, code, 400));
     CloudError::new(operation, kind, code.map(str::to_owned), message)
 }
 
-/// AWS answered, with an error.
+/// AWS responded with an error.
 fn refused(operation: Operation, error: &aws_smithy_types::error::ErrorMetadata, status: u16) -> CloudError {
     let kind = match error.code() {
         Some(code) => kind_of(operation, code, status),
@@ -64,7 +72,7 @@ fn refused(operation: Operation, error: &aws_smithy_types::error::ErrorMetadata,
     CloudError::new(operation, kind, error.code().map(str::to_owned), &message)
 }
 
-/// The call failed before an answer came. The texts are our own: those of the network contain addresses and
+/// The call failed before a response came. The texts are the adapter's: those of the network contain addresses and
 /// differ from one failure to the next.
 fn broken(operation: Operation, error: &(dyn Error + 'static)) -> CloudError {
     if let Some(refused) = find::<Refused>(error) {
@@ -95,17 +103,17 @@ fn broken(operation: Operation, error: &(dyn Error + 'static)) -> CloudError {
     if operation.is_mutation() {
         CloudError::new(
             operation,
-            ErrorKind::LostAnswer,
+            ErrorKind::LostResponse,
             None,
-            "no answer came, it may or may not have been done",
+            "no response; the call may have been carried out",
         )
     } else {
-        CloudError::new(operation, ErrorKind::Unreachable, None, "no answer came")
+        CloudError::new(operation, ErrorKind::Unreachable, None, "no response")
     }
 }
 
 /// Why no credentials could be obtained, if the cause is transient: STS or the identity provider did not
-/// answer, or failed on its side. The message "no usable credentials" would make a user look for a
+/// respond, or failed on its side. The message "no usable credentials" would make a user search for a
 /// configuration error.
 fn passing(operation: Operation, credentials: &CredentialsError) -> Option<ErrorKind> {
     if let Some(refused) = find::<
@@ -189,7 +197,7 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "InstanceRefreshInProgress" => ErrorKind::InUse,
         "InternalError"
         | "InternalFailure"
-        // The identity provider did not answer STS.
+        // The identity provider did not respond to STS.
         | "IDPCommunicationError"
         | "IDPCommunicationErrorException"
         | "InternalServerError"
@@ -201,7 +209,7 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "ServiceUnavailable"
         | "ServiceUnavailableException"
         | "Unavailable" => ErrorKind::Internal,
-        "RequestTimeout" | "RequestTimeoutException" if operation.is_mutation() => ErrorKind::LostAnswer,
+        "RequestTimeout" | "RequestTimeoutException" if operation.is_mutation() => ErrorKind::LostResponse,
         "InvalidAMIID.Unavailable"
         | "QueueDoesNotExist"
         | "AWS.SimpleQueueService.NonExistentQueue"
@@ -255,7 +263,7 @@ fn kind_during(operation: Operation, code: &str) -> Option<ErrorKind> {
     }
 }
 
-/// An answer that does not come from AWS: a proxy's page, or an emulator's.
+/// A response that does not come from AWS: a proxy's page, or an emulator's.
 fn kind_without_code(status: u16) -> ErrorKind {
     match status {
         401 => ErrorKind::Credentials,

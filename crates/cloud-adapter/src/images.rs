@@ -16,9 +16,9 @@ pub(crate) async fn describe(client: &Client, ids: &[ImageId]) -> Result<Vec<Ima
         return Ok(Vec::new()); // To EC2, no ids means all public images.
     }
     let names = ids.iter().map(|id| id.as_str().to_owned()).collect();
-    let answer = client.describe_images().set_image_ids(Some(names)).send().await;
-    let answer = answer.map_err(|failed| error::of(OPERATION, &failed))?;
-    let all = answer.images().iter().map(image).collect::<Result<Vec<_>, Gap>>();
+    let response = client.describe_images().set_image_ids(Some(names)).send().await;
+    let response = response.map_err(|failed| error::of(OPERATION, &failed))?;
+    let all = response.images().iter().map(image).collect::<Result<Vec<_>, Gap>>();
     let all = all.map_err(|gap| gap.during(OPERATION))?;
     match ids.iter().find(|id| all.iter().all(|image| image.id != **id)) {
         Some(unknown) => Err(missing(OPERATION, unknown)),
@@ -62,7 +62,7 @@ fn time(text: &str) -> Option<AwsTime> {
 
 pub(crate) async fn parameter(client: &aws_sdk_ssm::Client, name: &str) -> Result<Option<String>> {
     match client.get_parameter().name(name).send().await {
-        Ok(answer) => Ok(answer.parameter.and_then(|parameter| parameter.value)),
+        Ok(response) => Ok(response.parameter.and_then(|parameter| parameter.value)),
         Err(failed) => match error::of(Operation::GetParameter, &failed) {
             error if error.kind == ErrorKind::NotFound => Ok(None),
             error => Err(error),

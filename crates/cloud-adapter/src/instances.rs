@@ -20,46 +20,46 @@ const ALONE: usize = 10;
 /// Types per DescribeInstanceTypes call.
 const TYPES: usize = 100;
 
-/// EC2's answers about instances; an id about which EC2 said nothing is left out.
+/// EC2's state of instances; an id that EC2's responses omit is left out.
 ///
 /// EC2 refuses the whole batch for one unknown id. It usually names the unknown ones, which are then removed;
 /// a batch that is refused without a name is halved until the unknown id is alone. An id that is missing in
-/// an answer is not unknown: a fault in one zone can hide its instances from a call for many. Such an id is
+/// a response is not unknown: a fault in one zone can hide its instances from a call for many. Such an id is
 /// requested alone.
 pub(crate) async fn describe(client: &Client, ids: &[InstanceId]) -> Result<BTreeMap<InstanceId, Described>> {
-    let mut answers = BTreeMap::new();
+    let mut responses = BTreeMap::new();
     let mut batches: Vec<Vec<&str>> =
         ids.chunks(IDS).map(|some| some.iter().map(InstanceId::as_str).collect()).collect();
     let mut alone = 0;
     while let Some(batch) = batches.pop() {
         match describe_known(client, &batch).await? {
-            Answer::All(details) => {
-                answers.extend(details.into_iter().map(|it| (it.id.clone(), Described::Known(it))));
-                let missing = batch.iter().filter(|id| !answers.contains_key(&InstanceId::new(**id)));
+            Batch::All(details) => {
+                responses.extend(details.into_iter().map(|it| (it.id.clone(), Described::Known(it))));
+                let missing = batch.iter().filter(|id| !responses.contains_key(&InstanceId::new(**id)));
                 if batch.len() > 1 {
                     let again: Vec<Vec<&str>> = missing.take(ALONE - alone).map(|id| vec![*id]).collect();
                     alone += again.len();
                     batches.extend(again);
                 }
             }
-            Answer::Unknown(message) => {
+            Batch::Unknown(message) => {
                 let parts = without_unknown(&batch, &message);
                 let unknown = batch.iter().filter(|id| !parts.iter().any(|part| part.contains(id)));
-                answers.extend(unknown.map(|id| (InstanceId::new(*id), Described::NotFound)));
+                responses.extend(unknown.map(|id| (InstanceId::new(*id), Described::NotFound)));
                 batches.extend(parts);
             }
         }
     }
-    Ok(answers)
+    Ok(responses)
 }
 
-enum Answer {
+enum Batch {
     All(Vec<InstanceDetails>),
     /// EC2's message, which names the unknown ids.
     Unknown(String),
 }
 
-async fn describe_known(client: &Client, ids: &[&str]) -> Result<Answer> {
+async fn describe_known(client: &Client, ids: &[&str]) -> Result<Batch> {
     const OPERATION: Operation = Operation::DescribeInstances;
     let ids = ids.iter().map(|id| (*id).to_owned()).collect();
     // No MaxResults: EC2 refuses it together with ids.
@@ -67,11 +67,11 @@ async fn describe_known(client: &Client, ids: &[&str]) -> Result<Answer> {
     match call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await {
         Ok(reservations) => {
             let instances = reservations.iter().flat_map(aws::Reservation::instances);
-            Ok(Answer::All(instances.filter_map(readable).collect()))
+            Ok(Batch::All(instances.filter_map(readable).collect()))
         }
         Err(failed) => match failed.code() {
             Some("InvalidInstanceID.NotFound" | "InvalidInstanceID.Malformed") => {
-                Ok(Answer::Unknown(failed.message().unwrap_or_default().to_owned()))
+                Ok(Batch::Unknown(failed.message().unwrap_or_default().to_owned()))
             }
             _ => Err(error::of(OPERATION, &failed)),
         },

@@ -10,7 +10,7 @@
 //! * `groups`, `templates`, `instances`, `lookups`: the operations by family, with the shapes they need;
 //! * `images`: images, and the parameters that name them;
 //! * `networks`: VPCs and the resources in them;
-//! * `eks`: EKS clusters; `token`: their tokens, which are signed here and sent by nobody;
+//! * `eks`: EKS clusters; `token`: their tokens, which are signed here and never sent;
 //! * `objects`: S3;
 //! * `queue`: one SQS queue;
 //! * `roles`: IAM;

@@ -29,7 +29,7 @@ impl AwsQueue {
 impl Queue for AwsQueue {
     async fn receive(&self, wait: Duration, hide: Duration) -> Result<Vec<Message>> {
         const OPERATION: Operation = Operation::ReceiveMessage;
-        let answer = self
+        let response = self
             .clients
             .once
             .receive_message()
@@ -43,7 +43,7 @@ impl Queue for AwsQueue {
             .await
             .map_err(|failed| error::of(OPERATION, &failed))?;
         // A message without the required fields is delivered again; the others are processed now.
-        Ok(answer.messages.unwrap_or_default().into_iter().filter_map(message).collect())
+        Ok(response.messages.unwrap_or_default().into_iter().filter_map(message).collect())
     }
 
     async fn delete(&self, receipts: &[Receipt]) -> Result<()> {
@@ -58,9 +58,9 @@ impl Queue for AwsQueue {
         let entries: Vec<_> =
             entries.collect::<Result<_, _>>().map_err(|_| Gap("entry").during(OPERATION))?;
         let call = self.clients.repeating.delete_message_batch().queue_url(&self.url);
-        let answer =
+        let response =
             call.set_entries(Some(entries)).send().await.map_err(|failed| error::of(OPERATION, &failed))?;
-        for failed in answer.failed() {
+        for failed in response.failed() {
             tracing::debug!(code = failed.code(), message = failed.message(), "could not delete a message");
         }
         Ok(())

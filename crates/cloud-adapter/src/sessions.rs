@@ -81,13 +81,13 @@ impl Assumed {
             return error;
         }
         match find::<SdkError<AssumeRoleError, HttpResponse>>(&error) {
-            Some(SdkError::ServiceError(answer)) => {
-                let said = answer.err().meta();
+            Some(SdkError::ServiceError(response)) => {
+                let said = response.err().meta();
                 CredentialsError::provider_error(Refused {
                     role: self.role.clone(),
                     code: said.code().unwrap_or("no code").to_owned(),
                     message: said.message().unwrap_or("no message").to_owned(),
-                    status: answer.raw().status().as_u16(),
+                    status: response.raw().status().as_u16(),
                 })
             }
             Some(_) | None => error,
@@ -175,7 +175,7 @@ impl Intercept for Sessions {
         _: &RuntimeComponents,
         _: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        if context.response().is_some_and(|answer| matches!(answer.status().as_u16(), 401 | 403)) {
+        if context.response().is_some_and(|response| matches!(response.status().as_u16(), 401 | 403)) {
             self.forget();
         }
         Ok(())

@@ -3,8 +3,8 @@
 //!
 //! A token is valid for 15 minutes from the time it is signed at, and no longer than the credentials that signed it. So credentials
 //! that end sooner are renewed first, if AWS gives others. A token that is signed ahead of AWS's time is refused by STS, one that is
-//! signed behind it ends sooner: the time of a signature is that of AWS's answers ([`Skew`]). STS's host is always the region's own, whatever
-//! endpoint the calls of this process have: the cluster sends the request, not we.
+//! signed behind it ends sooner: the time of a signature is that of AWS's responses ([`Skew`]). STS's host is always the
+//! region's own, whatever endpoint the calls of this process have: the cluster sends the request.
 
 mod presign;
 mod skew;
@@ -127,7 +127,7 @@ async fn ask(provider: Option<&SharedCredentialsProvider>) -> Result<Credentials
     let asked = async { provider.ok_or_else(none)?.provide_credentials().await };
     match timeout(LONGEST_WAIT, asked).await {
         Ok(keys) => keys.map_err(|error| error::unsigned(OPERATION, &error)),
-        Err(_elapsed) => Err(CloudError::no_answer(OPERATION, LONGEST_WAIT)),
+        Err(_elapsed) => Err(CloudError::no_response(OPERATION, LONGEST_WAIT)),
     }
 }
 

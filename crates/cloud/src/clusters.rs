@@ -6,14 +6,14 @@
 
 use crate::reads::{Freshness, Known, ReadResult, SharedReads};
 use crate::{Clock, Cloud};
-use foo_model::eks::{Answer, Question};
+use foo_model::eks::{Query, QueryResult};
 use std::fmt;
 use std::sync::Arc;
 
 /// The shared reads, one per (credentials, region).
 pub struct ClusterReads {
     cloud: Arc<dyn Cloud>,
-    reads: SharedReads<Question, Answer>,
+    reads: SharedReads<Query, QueryResult>,
 }
 
 impl ClusterReads {
@@ -22,15 +22,15 @@ impl ClusterReads {
         Self { cloud, reads: SharedReads::new(clock) }
     }
 
-    /// The result of a question.
-    pub async fn ask(&self, question: &Question, freshness: Freshness) -> Known<Answer> {
-        let call = || self.cloud.describe_eks(question);
-        self.reads.ask(question.operation(), question, freshness, call).await
+    /// The result of a query.
+    pub async fn ask(&self, query: &Query, freshness: Freshness) -> Known<QueryResult> {
+        let call = || self.cloud.describe_eks(query);
+        self.reads.ask(query.operation(), query, freshness, call).await
     }
 
-    /// The newest result of a question, however old. Does not call AWS.
-    pub fn last(&self, question: &Question) -> Option<ReadResult<Answer>> {
-        self.reads.last(question)
+    /// The newest result of a query, however old. Does not call AWS.
+    pub fn last(&self, query: &Query) -> Option<ReadResult<QueryResult>> {
+        self.reads.last(query)
     }
 }
 

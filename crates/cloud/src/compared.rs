@@ -55,7 +55,7 @@ impl<C> Compared<C> {
 
     /// The other side dated a response to a request of this process, by a `Date`, which has whole seconds.
     #[expect(clippy::needless_pass_by_value, reason = "a moment is a number, of whatever clock")]
-    pub fn answered(&self, sent: Instant, received: Instant, date: TimeOf<C>) {
+    pub fn responded(&self, sent: Instant, received: Instant, date: TimeOf<C>) {
         let took = received.saturating_duration_since(sent);
         if took > SLOWEST {
             return;
@@ -93,12 +93,12 @@ impl<C> Compared<C> {
 
     /// The manager's time of what the other clock dated.
     pub fn local(&self, theirs: TimeOf<C>) -> Timestamp {
-        self.found().difference.ours(theirs)
+        self.found().difference.local(theirs)
     }
 
     /// The present time by the other clock.
     pub fn now(&self) -> TimeOf<C> {
-        self.found().difference.theirs(self.local.now())
+        self.found().difference.remote(self.local.now())
     }
 
     fn lock(&self) -> MutexGuard<'_, Offsets> {
@@ -178,7 +178,7 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(700)).await;
             let date = (NOON + wrong_by + millis(self.began.elapsed())) / 1_000 * 1_000;
             tokio::time::sleep(Duration::from_millis(300)).await;
-            self.compared.answered(sent, Instant::now(), TimeOf::from_millis(date));
+            self.compared.responded(sent, Instant::now(), TimeOf::from_millis(date));
         }
 
         async fn offsets(&self, many: usize) {
@@ -256,7 +256,7 @@ mod tests {
         clocks.offsets(2).await;
         let sent = Instant::now();
         tokio::time::sleep(Duration::from_secs(30)).await;
-        clocks.compared.answered(sent, Instant::now(), TimeOf::from_millis(NOON));
+        clocks.compared.responded(sent, Instant::now(), TimeOf::from_millis(NOON));
         assert_eq!(clocks.agreement(), Agreement::Unknown);
     }
 }

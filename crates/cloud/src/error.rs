@@ -41,7 +41,7 @@ pub enum ErrorKind {
     /// Another operation uses or changes it right now; try again later.
     InUse,
     /// The request may have been carried out: its response was lost.
-    LostAnswer,
+    LostResponse,
     /// AWS could not be reached; nothing was carried out.
     Unreachable,
     /// AWS failed on its side.
@@ -59,7 +59,7 @@ impl From<ErrorKind> for Reason {
             ErrorKind::Invalid => Self::RequestInvalid,
             ErrorKind::LimitExceeded => Self::LimitExceeded,
             ErrorKind::InUse => Self::ResourceInUse,
-            ErrorKind::LostAnswer => Self::ResponseLost,
+            ErrorKind::LostResponse => Self::ResponseLost,
             ErrorKind::Unreachable => Self::AwsUnreachable,
             ErrorKind::Internal => Self::AwsInternalError,
         }
@@ -80,7 +80,7 @@ impl CloudError {
     }
 
     /// The call had no response within that time.
-    pub fn no_answer(operation: Operation, within: Duration) -> Self {
+    pub fn no_response(operation: Operation, within: Duration) -> Self {
         Self::new(operation, ErrorKind::Unreachable, None, &format!("no response in {} s", within.as_secs()))
     }
 
@@ -112,7 +112,7 @@ impl CloudError {
 
     /// Whether the call may have taken effect although it failed.
     pub fn may_have_happened(&self) -> bool {
-        matches!(self.kind, ErrorKind::LostAnswer | ErrorKind::Internal)
+        matches!(self.kind, ErrorKind::LostResponse | ErrorKind::Internal)
     }
 }
 

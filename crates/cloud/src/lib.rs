@@ -19,7 +19,7 @@
 //! * `bucket`: which of the provider's own limits the calls of an operation count towards.
 //!
 //! A new call is an `Operation` of `foo_model` and a method of a trait here, or, for networks and EKS, a variant of the enums in
-//! `foo_model::network` (`Kind`, `Change`) and `foo_model::eks` (`Question`, `Change`). Then `metered/mod.rs`,
+//! `foo_model::network` (`Kind`, `Change`) and `foo_model::eks` (`Query`, `Change`). Then `metered/mod.rs`,
 //! `cloud-adapter`, the simulator's `sim_cloud/` and `wire/`, and the statement that allows it: `guards.rs` in
 //! `xtask/src/generate/iam/` names it, and `{pools,networks,leftovers,control_planes}.rs` beside it have the
 //! statements.
@@ -60,8 +60,9 @@ pub use observers::Observers;
 pub use queue::{Message, Queue, Receipt};
 pub use reads::{Freshness, Known, ReadResult};
 pub use requests::{
-    ClusterToken, Described, Ended, ImageInfo, ImageQuery, InstanceDetails, InstanceState, InstanceTypeInfo,
-    Looked, Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy, VolumeInfo,
+    ClusterToken, Described, Ended, FoundGroups, ImageInfo, ImageQuery, InstanceDetails, InstanceState,
+    InstanceTypeInfo, Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    VolumeInfo,
 };
 pub use roles::Roles;
 pub use stored::ObjectReads;
@@ -71,7 +72,7 @@ pub use watchdog::Watchdog;
 pub use foo_model::Operation;
 
 use async_trait::async_trait;
-use foo_model::eks::{self, Answer, Changed, Question};
+use foo_model::eks::{self, Changed, Query, QueryResult};
 use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
@@ -86,7 +87,7 @@ pub type Result<T, E = CloudError> = std::result::Result<T, E>;
 /// Auto Scaling groups of one set of credentials in one region.
 ///
 /// Each method is one API call, unless documented otherwise. Changes are sent once: a lost response
-/// is returned as [`ErrorKind::LostAnswer`], and the caller reads the present state before anything else.
+/// is returned as [`ErrorKind::LostResponse`], and the caller reads the present state before anything else.
 #[async_trait]
 pub trait Groups: Send + Sync {
     /// The AWS account that all calls go to (12 digits; GetCallerIdentity, which needs no right).
@@ -96,7 +97,7 @@ pub trait Groups: Send + Sync {
     async fn caller(&self) -> Result<String>;
     /// The groups with these names that exist, in one call. At most 100 names (DescribeAutoScalingGroups,
     /// MaxRecords).
-    async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked>;
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<FoundGroups>;
     /// All groups that have a tag with this key, except those that cannot be read; one call per 100 groups.
     async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>>;
     /// Creates a group. `AlreadyExists` if the name is in use, whoever created the group.
@@ -228,8 +229,8 @@ pub trait Networks: Send + Sync {
 /// EKS clusters, and what EKS needs of IAM. The nouns are those of [`foo_model::eks`].
 #[async_trait]
 pub trait Clusters: Send + Sync {
-    /// Asks one question; all pages of the response. What does not exist is an empty response.
-    async fn describe_eks(&self, question: &Question) -> Result<Answer>;
+    /// Asks one query; all pages of the response. What does not exist is an empty response.
+    async fn describe_eks(&self, query: &Query) -> Result<QueryResult>;
     /// Sends one change, with a client request token if the operation takes one ([`eks::OperationFacts::takes_token`]).
     /// Sent once without one.
     async fn change_eks(&self, change: &eks::Change, token: Option<&str>) -> Result<Changed>;

@@ -252,7 +252,7 @@ impl<V: Clone> Cached<V> {
 fn passes(kind: ErrorKind) -> bool {
     match kind {
         ErrorKind::Throttled
-        | ErrorKind::LostAnswer
+        | ErrorKind::LostResponse
         | ErrorKind::Unreachable
         | ErrorKind::Internal
         | ErrorKind::InUse => true,

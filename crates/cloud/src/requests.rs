@@ -31,14 +31,14 @@ pub struct Made<T> {
 
 /// The result of describing groups by name. A name in neither part has no group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Looked {
+pub struct FoundGroups {
     /// Those that exist.
     pub groups: Vec<Group>,
     /// Those with an invalid description, and what is wrong: they exist, but were not observed.
     pub odd: BTreeMap<GroupName, CloudError>,
 }
 
-impl From<Vec<Group>> for Looked {
+impl From<Vec<Group>> for FoundGroups {
     fn from(groups: Vec<Group>) -> Self {
         Self { groups, odd: BTreeMap::new() }
     }

@@ -59,7 +59,7 @@ pub(crate) fn compare(clock: &KubernetesClock, sent: Instant, headers: &http::He
     let date = headers.get(http::header::DATE).and_then(|date| date.to_str().ok());
     let parse = |text: &str| jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok();
     let Some(date) = date.and_then(parse) else { return };
-    clock.answered(sent, Instant::now(), from_kube(date));
+    clock.responded(sent, Instant::now(), from_kube(date));
     let Some(found) = clock.news() else { return };
     let ahead = found.difference.millis();
     if found.agreement == Agreement::Agree {
@@ -141,7 +141,7 @@ mod tests {
         let passed = move || i64::try_from(began.elapsed().as_millis()).unwrap();
         let clock = KubernetesClock::with(Arc::new(move || Timestamp(NOON + of_server * 60_000 + passed())));
         for _ in 0..3 {
-            clock.answered(Instant::now(), Instant::now(), KubernetesTime::from_millis(NOON + passed()));
+            clock.responded(Instant::now(), Instant::now(), KubernetesTime::from_millis(NOON + passed()));
         }
         let ahead = left_ahead(|| Duration::from_mins(of_wall), clock);
         let Ok(ahead) = tokio::time::timeout(Duration::from_mins(10), ahead).await else { return false };
@@ -167,7 +167,7 @@ mod tests {
             Timestamp(1_800_000 + i64::try_from(began.elapsed().as_millis()).unwrap())
         }));
         for _ in 0..3 {
-            clock.answered(Instant::now(), Instant::now(), KubernetesTime::from_millis(0));
+            clock.responded(Instant::now(), Instant::now(), KubernetesTime::from_millis(0));
         }
         let set_every_half_minute = move || {
             let odd = began.elapsed().as_secs() / 30 % 2 == 1;

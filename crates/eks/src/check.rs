@@ -33,7 +33,7 @@ pub fn violations(
         let change = &action.change;
         check(!desired.paused, "acts while paused", action);
         check(is_of_this_cluster(desired, change), "acts on another cluster", action);
-        check(touches_only_ours(&facts, change), "touches what is not ours", action);
+        check(touches_only_own(&facts, change), "changes foreign resources", action);
         check(
             !desired.being_deleted || may_while_deleting(change),
             "creates or changes while deleting",
@@ -45,7 +45,7 @@ pub fn violations(
         check(is_next_version(&facts, change), "skips a version or goes back", action);
         check(may_delete_cluster(&facts, change), "deletes a cluster without cause", action);
         check(may_delete_entry(&facts, change), "deletes our own entry", action);
-        check(deletes_only_ours(&facts, change), "deletes what is not ours", action);
+        check(deletes_only_own(&facts, change), "deletes foreign resources", action);
         let same = plan.actions.iter().filter(|it| it.change == *change);
         check(same.count() == 1, "does the same twice", action);
         if moves_cluster(change) {
@@ -68,17 +68,17 @@ fn is_of_this_cluster(desired: &Desired, change: &Change) -> bool {
 }
 
 /// A cluster without our tag is only created, or tagged if it is to be adopted.
-fn touches_only_ours(facts: &Facts<'_>, change: &Change) -> bool {
+fn touches_only_own(facts: &Facts<'_>, change: &Change) -> bool {
     match change {
         Change::Cluster { change: ClusterChange::Create(_), .. }
         | Change::Oidc(OidcChange::Delete { .. }) => true,
-        Change::Tags { change: TagChange::Tag(_), .. } => facts.is_ours() || facts.may_adopt(),
+        Change::Tags { change: TagChange::Tag(_), .. } => facts.is_own() || facts.may_adopt(),
         Change::Cluster { .. }
         | Change::Addon { .. }
         | Change::Entry { .. }
         | Change::PodIdentity { .. }
         | Change::Tags { .. }
-        | Change::Oidc(_) => facts.is_ours(),
+        | Change::Oidc(_) => facts.is_own(),
     }
 }
 
@@ -139,7 +139,7 @@ fn is_next_version(facts: &Facts<'_>, change: &Change) -> bool {
     next == Some(version.0) && *version <= facts.desired.version
 }
 
-/// The FooControlPlane is being deleted; or EKS could not create the cluster, and nobody can have used it.
+/// The FooControlPlane is being deleted; or EKS could not create the cluster, and no user can have used it.
 fn may_delete_cluster(facts: &Facts<'_>, change: &Change) -> bool {
     if !matches!(change, Change::Cluster { change: ClusterChange::Delete, .. }) {
         return true;
@@ -165,7 +165,7 @@ fn may_delete_entry(facts: &Facts<'_>, change: &Change) -> bool {
 }
 
 /// What is without our tag goes only if it is requested, and has to be created again.
-fn deletes_only_ours(facts: &Facts<'_>, change: &Change) -> bool {
+fn deletes_only_own(facts: &Facts<'_>, change: &Change) -> bool {
     match change {
         Change::Addon { name, change: AddonChange::Delete { .. }, .. } => facts.is_our_addon(name),
         Change::Entry { principal, change: EntryChange::Delete, .. } => {

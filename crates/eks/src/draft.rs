@@ -1,4 +1,4 @@
-//! A plan being written: actions, what the record says before they are sent, looks, timers and what is said about each condition.
+//! A plan being written: actions, what the record says before they are sent, reads, timers and what is said about each condition.
 
 use crate::action::Action;
 use crate::hash;
@@ -9,7 +9,7 @@ use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::timing::{ASK_AGAIN, PROPAGATION, PROPAGATION_RETRY, TRY_AGAIN};
 use foo_calls::Refusal;
-use foo_model::eks::{Answer, Change, Question};
+use foo_model::eks::{Change, Query, QueryResult};
 use foo_model::{Reason, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,13 +23,13 @@ pub(crate) struct Draft {
     pub(crate) upgrading: Option<String>,
     /// Something is waited for.
     pub(crate) unsettled: bool,
-    pub(crate) looks: BTreeMap<Question, Timestamp>,
+    pub(crate) reads: BTreeMap<Query, Timestamp>,
     /// What EKS is working on: one of these is asked at a time.
-    pub(crate) waits: BTreeSet<Question>,
-    /// What the plan read: at rest each is asked in turn.
-    pub(crate) read: BTreeSet<Question>,
-    /// Of these what becomes as it should be without us: at rest it is asked more often.
-    pub(crate) awaited: BTreeSet<Question>,
+    pub(crate) waits: BTreeSet<Query>,
+    /// The queries of the plan: in an idle cluster they are repeated in turn.
+    pub(crate) read: BTreeSet<Query>,
+    /// Of these what changes without the provider: in an idle cluster they are repeated more often.
+    pub(crate) awaited: BTreeSet<Query>,
     timers: Vec<Timestamp>,
 }
 
@@ -62,7 +62,7 @@ impl Draft {
             notes: Vec::new(),
             upgrading: None,
             unsettled: false,
-            looks: BTreeMap::new(),
+            reads: BTreeMap::new(),
             waits: BTreeSet::new(),
             read: BTreeSet::new(),
             awaited: BTreeSet::new(),
@@ -70,9 +70,9 @@ impl Draft {
         }
     }
 
-    /// A look is needed, begun at this moment or later.
-    pub(crate) fn look(&mut self, question: &Question, from: Timestamp) {
-        let entry = self.looks.entry(question.clone()).or_insert(from);
+    /// A read is needed, begun at this moment or later.
+    pub(crate) fn request_read(&mut self, query: &Query, from: Timestamp) {
+        let entry = self.reads.entry(query.clone()).or_insert(from);
         *entry = (*entry).min(from);
     }
 
@@ -98,51 +98,51 @@ impl Draft {
         self.notes.push(Note { kind, weight, reason, message: message.into() });
     }
 
-    /// The answer to a question, as far as it can be believed. Otherwise it is asked, and the condition says so.
+    /// The result of a query, if it is recent enough. Otherwise the query is requested, and the condition says so.
     pub(crate) fn read<'s>(
         &mut self,
         situation: &'s Situation<'_>,
         kind: ConditionKind,
-        question: &Question,
-    ) -> Option<&'s Answer> {
-        self.read.insert(question.clone());
-        let distrusted = situation.distrusted(question);
-        let answer = situation.shown.get(question).filter(|_| distrusted.is_none());
-        let failed = situation.observed.failed.get(question);
+        query: &Query,
+    ) -> Option<&'s QueryResult> {
+        self.read.insert(query.clone());
+        let distrusted = situation.distrusted(query);
+        let response = situation.shown.get(query).filter(|_| distrusted.is_none());
+        let failed = situation.observed.failed.get(query);
         let from = distrusted.unwrap_or(situation.now);
         let from = failed.map_or(from, |it| it.at.plus(ASK_AGAIN.after(it.times)).max(from));
-        if failed.is_some() || answer.is_none() {
-            self.look(question, from);
+        if failed.is_some() || response.is_none() {
+            self.request_read(query, from);
         }
-        match (failed, answer) {
-            (Some(failed), None) => self.say_failed_look(kind, question, failed.times, &failed.refusal),
-            // The answer of before is good enough for a while.
+        match (failed, response) {
+            (Some(failed), None) => self.report_failed_read(kind, query, failed.times, &failed.refusal),
+            // The earlier response is good enough for a while.
             (Some(failed), Some(_)) if failed.times >= 3 => {
-                self.say_failed_look(kind, question, failed.times, &failed.refusal);
+                self.report_failed_read(kind, query, failed.times, &failed.refusal);
             }
             (None, None) => {
-                let message = format!("AWS is asked for {}", in_words(question));
+                let message = format!("waiting for a read of {}", in_words(query));
                 self.note(kind, Weight::Pending, Reason::AskingEks, message);
             }
             (Some(_) | None, Some(_)) => {}
         }
-        answer
+        response
     }
 
-    fn say_failed_look(&mut self, kind: ConditionKind, question: &Question, times: u32, refusal: &Refusal) {
+    fn report_failed_read(&mut self, kind: ConditionKind, query: &Query, times: u32, refusal: &Refusal) {
         let weight =
             if refusal.reason.is_transient() && times < 5 { Weight::Pending } else { Weight::Failed };
-        let message = format!("asking for {}: {}", in_words(question), refusal.message);
+        let message = format!("asking for {}: {}", in_words(query), refusal.message);
         self.note(kind, weight, refusal.reason, message);
     }
 
     /// EKS is working on it: it is asked again in a while.
-    pub(crate) fn wait(&mut self, question: &Question) {
-        self.waits.insert(question.clone());
+    pub(crate) fn wait(&mut self, query: &Query) {
+        self.waits.insert(query.clone());
     }
 
-    /// Sends a call, unless it failed lately. Says what AWS said. A token is added: the one of before if that answer was lost, otherwise
-    /// one of this moment, so that EKS does not repeat the answer to an earlier call that was the same.
+    /// Sends a call, unless it failed lately. Says what AWS said. A token is added: the one of before if that response was lost, otherwise
+    /// one of this moment, so that EKS does not repeat the response to an earlier call that was the same.
     pub(crate) fn send(
         &mut self,
         situation: &Situation<'_>,
@@ -263,28 +263,28 @@ fn next_try(situation: &Situation<'_>, failure: &Failure) -> Timestamp {
     failure.next_try()
 }
 
-/// What a question asks for.
-pub(crate) fn in_words(question: &Question) -> String {
-    match question {
-        Question::Cluster(name) => format!("the cluster {name}"),
-        Question::Updates(_) => "the updates of the cluster".to_owned(),
-        Question::Update { id, .. } => format!("the update {id}"),
-        Question::Insights(_) => "the upgrade insights".to_owned(),
-        Question::InsightsRefresh(_) => "the refresh of the upgrade insights".to_owned(),
-        Question::Addons(_) => "the add-ons".to_owned(),
-        Question::Addon { name, .. } => format!("the add-on {name}"),
-        Question::AccessEntries(_) => "the access entries".to_owned(),
-        Question::AccessEntry { principal, .. } => format!("the access entry of {principal}"),
-        Question::AccessPolicies { principal, .. } => format!("the access policies of {principal}"),
-        Question::PodIdentities(_) => "the pod identity associations".to_owned(),
-        Question::PodIdentity { id, .. } => format!("the pod identity association {id}"),
-        Question::Versions => "the Kubernetes versions that EKS offers".to_owned(),
-        Question::AddonReleases { addon, kubernetes } => {
+/// What a query asks for.
+pub(crate) fn in_words(query: &Query) -> String {
+    match query {
+        Query::Cluster(name) => format!("the cluster {name}"),
+        Query::Updates(_) => "the updates of the cluster".to_owned(),
+        Query::Update { id, .. } => format!("the update {id}"),
+        Query::Insights(_) => "the upgrade insights".to_owned(),
+        Query::InsightsRefresh(_) => "the refresh of the upgrade insights".to_owned(),
+        Query::Addons(_) => "the add-ons".to_owned(),
+        Query::Addon { name, .. } => format!("the add-on {name}"),
+        Query::AccessEntries(_) => "the access entries".to_owned(),
+        Query::AccessEntry { principal, .. } => format!("the access entry of {principal}"),
+        Query::AccessPolicies { principal, .. } => format!("the access policies of {principal}"),
+        Query::PodIdentities(_) => "the pod identity associations".to_owned(),
+        Query::PodIdentity { id, .. } => format!("the pod identity association {id}"),
+        Query::Versions => "the Kubernetes versions that EKS offers".to_owned(),
+        Query::AddonReleases { addon, kubernetes } => {
             format!("the versions of {addon} for Kubernetes {kubernetes}")
         }
-        Question::AddonSchema { addon, version } => format!("the configuration of {addon} {version}"),
-        Question::Role(name) => format!("the role {name}"),
-        Question::InstanceProfile(name) => format!("the instance profile {name}"),
-        Question::OidcProvider(arn) => format!("the OIDC provider {arn}"),
+        Query::AddonSchema { addon, version } => format!("the configuration of {addon} {version}"),
+        Query::Role(name) => format!("the role {name}"),
+        Query::InstanceProfile(name) => format!("the instance profile {name}"),
+        Query::OidcProvider(arn) => format!("the OIDC provider {arn}"),
     }
 }

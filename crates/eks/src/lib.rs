@@ -1,7 +1,7 @@
 //! Pure decisions about one EKS cluster: `plan(&Desired, &Observed, &Recorded, &Memory) -> Plan`.
 //!
 //! No async, no clock, no I/O, no Kubernetes client, no SDK: what goes in are values, what comes out are values. Every
-//! decision of the provider about EKS is made here and nowhere else.
+//! decision of the provider about EKS is here and nowhere else.
 //!
 //! The layers, in reading order; each uses only those before it:
 //!
@@ -15,8 +15,8 @@
 //!
 //! [`violations`] judges a plan from inputs and outputs alone, without having made it.
 //!
-//! A pass reads what [`Report::looks`] asked for, and carries the plan out as [`foo_calls::Process`] describes. While
-//! there were actions it plans again at once. Otherwise it waits for [`Report::looks`] and [`Report::again_at`].
+//! A pass reads what [`Report::reads`] asked for, and carries the plan out as [`foo_calls::Process`] describes. While
+//! there were actions it plans again at once. Otherwise it waits for [`Report::reads`] and [`Report::again_at`].
 //!
 //! EKS allows one update of a cluster at a time, and so does a plan. `foo_controller::control_plane::eks` gathers the
 //! inputs and sends the actions; the tests send them to the simulator.
@@ -43,7 +43,6 @@ mod check;
 mod draft;
 mod hash;
 mod input;
-mod marks;
 pub mod memory;
 mod output;
 mod plan;
@@ -51,6 +50,7 @@ mod refusals;
 mod situation;
 mod steps;
 mod summary;
+mod tags;
 mod timing;
 
 pub use action::Action;
@@ -58,7 +58,7 @@ pub use check::violations;
 pub use desired::Desired;
 pub use input::{desired, observed, recorded};
 pub use memory::Memory;
-pub use observed::{FailedLook, Look, Observed};
+pub use observed::{CompletedRead, FailedRead, Observed};
 pub use output::{action, report};
 pub use plan::plan;
 pub use recorded::Recorded;

@@ -3,7 +3,7 @@
 use crate::action::Action;
 use foo_calls::Calls;
 use foo_model::Timestamp;
-use foo_model::eks::Question;
+use foo_model::eks::Query;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 pub struct Memory {
     /// Its calls.
     pub(crate) calls: Calls<Action>,
-    /// When the looks in a row began that did not find the cluster.
+    /// When the reads in a row began that did not find the cluster.
     pub(crate) missing: Vec<Timestamp>,
-    /// Looks that began before this moment are not believed: something changed since.
-    pub(crate) distrusted: BTreeMap<Question, Timestamp>,
+    /// Reads that began before this moment are not believed: something changed since.
+    pub(crate) distrusted: BTreeMap<Query, Timestamp>,
 }
 
 /// The effect of a call.
@@ -25,9 +25,9 @@ pub(crate) type Effect = foo_calls::Effect<Action>;
 pub(crate) type Failure = foo_calls::Failure<Action>;
 
 impl Memory {
-    /// Looks at this that began before the moment are not believed any more.
-    pub(crate) fn distrust(&mut self, question: Question, before: Timestamp) {
-        let moment = self.distrusted.entry(question).or_insert(before);
+    /// Reads of this that began before the moment are not believed any more.
+    pub(crate) fn distrust(&mut self, query: Query, before: Timestamp) {
+        let moment = self.distrusted.entry(query).or_insert(before);
         *moment = (*moment).max(before);
     }
 }

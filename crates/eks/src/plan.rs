@@ -1,4 +1,4 @@
-//! The order of the questions.
+//! The order of the queries.
 
 use crate::draft::Draft;
 use crate::recorded::UpdateKind;
@@ -7,7 +7,7 @@ use crate::situation::{Situation, situation};
 use crate::steps::addon::Updates;
 use crate::steps::begin::{self, Standing};
 use crate::steps::{
-    addons, config, create, delete, entries, identities, looks, oidc, tags, updates, version, wait,
+    addons, config, create, delete, entries, identities, oidc, reads, tags, updates, version, wait,
 };
 use crate::summary;
 use crate::{Desired, Memory, Observed, Plan, Recorded};
@@ -63,14 +63,14 @@ fn configure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
 
 fn finish(situation: &Situation<'_>, mut draft: Draft, deletion: Deletion) -> Plan {
     let paused = situation.desired.paused;
-    let looks =
-        if paused || deletion == Deletion::Done { Vec::new() } else { looks::looks(situation, &mut draft) };
+    let reads =
+        if paused || deletion == Deletion::Done { Vec::new() } else { reads::reads(situation, &mut draft) };
     let report = Report {
         conditions: summary::conditions(situation, &draft, deletion),
         cluster: summary::cluster(situation),
         addons: summary::addons(situation),
         upgrading: draft.upgrading.is_some(),
-        looks,
+        reads,
         again_at: draft.next_timer(situation.now),
         settled: draft.actions.is_empty() && !draft.unsettled && deletion == Deletion::NotAsked,
         deletion,

@@ -1,13 +1,13 @@
 //! Turns what was found and what is written into a plan into conditions. Decides nothing.
 
 use crate::draft::{Draft, Note};
-use crate::marks;
 use crate::report::{Condition, ConditionKind};
 use crate::situation::Situation;
 use crate::steps::wait::in_words;
+use crate::tags;
 use foo_calls::report::{Deletion, Status};
 use foo_model::Reason;
-use foo_model::eks::{Addon, Answer, Cluster, ClusterStatus, Question};
+use foo_model::eks::{Addon, Cluster, ClusterStatus, Query, QueryResult};
 use strum::IntoEnumIterator as _;
 
 /// How many things a message names.
@@ -88,7 +88,7 @@ fn sorted(draft: &Draft, kind: ConditionKind) -> Vec<&Note> {
     notes
 }
 
-/// That something is asked, or goes on, says less than what AWS answered.
+/// That something is being read, or in progress, says less than a response of AWS.
 fn says_little(note: &Note) -> u8 {
     match note.reason {
         Reason::AskingEks => 2,
@@ -115,25 +115,25 @@ fn message(notes: &[&Note]) -> String {
     format!("{}{rest}", shown.join("; "))
 }
 
-/// The cluster as it is shown, if it is ours.
+/// The cluster as it is shown, if it is the provider's.
 pub(crate) fn cluster(situation: &Situation<'_>) -> Option<Box<Cluster>> {
     let cluster = situation.cluster().flatten()?;
-    marks::are_ours(situation.desired, &cluster.tags).then(|| Box::new(cluster.clone()))
+    tags::are_own(situation.desired, &cluster.tags).then(|| Box::new(cluster.clone()))
 }
 
-/// Add-ons that are requested or ours.
+/// Add-ons that are requested or the provider's.
 pub(crate) fn addons(situation: &Situation<'_>) -> Vec<Addon> {
     let desired = situation.desired;
     let of_cluster =
-        |question: &Question| matches!(question, Question::Addon { cluster, .. } if *cluster == desired.name);
-    let shown = situation.shown.iter().filter(|(question, _)| of_cluster(question));
-    let addons = shown.filter_map(|(_, answer)| {
-        let Answer::Addon(addon) = answer else { return None };
+        |query: &Query| matches!(query, Query::Addon { cluster, .. } if *cluster == desired.name);
+    let shown = situation.shown.iter().filter(|(query, _)| of_cluster(query));
+    let addons = shown.filter_map(|(_, response)| {
+        let QueryResult::Addon(addon) = response else { return None };
         addon.as_deref()
     });
-    let ours = |it: &&Addon| desired.addons.contains_key(&it.name) || marks::are_ours(desired, &it.tags);
+    let own = |it: &&Addon| desired.addons.contains_key(&it.name) || tags::are_own(desired, &it.tags);
     if cluster(situation).is_none() {
         return Vec::new();
     }
-    addons.filter(ours).cloned().collect()
+    addons.filter(own).cloned().collect()
 }

@@ -1,4 +1,4 @@
-//! Why something cannot go on, and how lists of names are written in such a message.
+//! Why something is blocked, and how lists of names are written in such a message.
 
 use crate::Reason;
 use serde::{Deserialize, Serialize};

@@ -16,7 +16,7 @@ pub struct NewGroup {
     pub min: u32,
     /// Maximum size.
     pub max: u32,
-    /// Desired capacity; `None` when somebody else decides: AWS starts at the minimum size.
+    /// Desired capacity; `None` when another controller decides: AWS starts at the minimum size.
     pub desired: Option<u32>,
     /// Template and version to launch from.
     pub template: (LaunchTemplateId, TemplateVersion),

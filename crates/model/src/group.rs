@@ -1,4 +1,4 @@
-//! An Auto Scaling group and its instances, as `DescribeAutoScalingGroups` tells of them.
+//! An Auto Scaling group and its instances, as `DescribeAutoScalingGroups` shows them.
 
 use super::ids::{GroupName, InstanceId, InstanceType, LaunchTemplateId, TemplateVersion, Zone};
 use super::settings::{GroupSettings, Protection};
@@ -28,7 +28,7 @@ pub struct Group {
     pub tags: BTreeMap<String, String>,
     /// Whether AWS is deleting the group.
     pub status: GroupStatus,
-    /// What somebody forbade AWS to delete.
+    /// What a user forbade AWS to delete.
     #[serde(default)]
     pub deletion_protection: DeletionProtection,
     /// The members, in no particular order.
@@ -127,9 +127,9 @@ pub enum LifecycleState {
     TerminatingRetained,
     /// Ended.
     Terminated,
-    /// Being detached by somebody.
+    /// Being detached by a user.
     Detaching,
-    /// Detached by somebody.
+    /// Detached by a user.
     Detached,
     /// Going to standby.
     EnteringStandby,
@@ -137,7 +137,7 @@ pub enum LifecycleState {
     Standby,
     /// Member of the warm pool, in whatever state.
     Warmed,
-    /// In service, while its root volume is being replaced by somebody's instance refresh.
+    /// In service, while an instance refresh of a user replaces its root volume.
     ReplacingRootVolume,
     /// A state this version does not know. Treated with the most care: hands off.
     Other(String),
@@ -234,13 +234,13 @@ pub struct Activity {
 /// How a scaling activity went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ActivityStatus {
-    /// Still going on, in any of AWS's waiting states.
+    /// In progress, in any of AWS's waiting states.
     InProgress,
     /// Done.
     Successful,
     /// Failed; `status_message` says why.
     Failed,
-    /// Given up.
+    /// Cancelled.
     Cancelled,
 }
 
@@ -264,7 +264,7 @@ impl LifecycleState {
         )
     }
 
-    /// On its way out; nothing of ours can keep it.
+    /// On its way out; the provider cannot keep it.
     pub fn is_leaving(&self) -> bool {
         matches!(
             self,

@@ -10,7 +10,7 @@ pub const DRAIN_HOOK: &str = "foo-drain";
 /// From one heartbeat to the next at the latest. A third of the hook's timeout: two may fail.
 pub const HEARTBEAT_INTERVAL: Duration = Duration::from_mins(20);
 
-/// After how long the hook is looked at again, in case somebody has taken it away.
+/// After how long the hook is read again, in case a user has deleted it.
 pub const DESCRIBE_HOOK_AFTER: Duration = Duration::from_hours(6);
 
 /// How long an instance can be kept waiting: 48 hours, or 100 timeouts if that is less (Auto Scaling API Reference,
@@ -41,13 +41,13 @@ pub enum HookResult {
 }
 
 impl HookConfig {
-    /// The terms our hook shall have: an hour, so that a manager can be away that long; other people's hooks are
-    /// never cut short by ours.
-    pub const OURS: Self =
+    /// The settings of the provider's hook: a timeout of an hour, so that a manager can be away that long, and a result that
+    /// never cuts other hooks short.
+    pub const DRAIN: Self =
         Self { terminating: true, heartbeat: Seconds(3_600), result: HookResult::Continue };
 }
 
-/// An instance that waits for our hook.
+/// An instance that waits for the provider's hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookWait {
     /// When it was first seen waiting.

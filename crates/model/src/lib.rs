@@ -61,7 +61,7 @@ pub use time::{
     Agreement, Aws, AwsTime, Comparison, Difference, Kubernetes, KubernetesTime, Seconds, TimeOf, Timestamp,
 };
 
-/// How many there are. More than four billion are not told apart.
+/// How many there are, up to `u32::MAX`.
 pub fn count<T>(items: impl IntoIterator<Item = T>) -> u32 {
     u32::try_from(items.into_iter().count()).unwrap_or(u32::MAX)
 }

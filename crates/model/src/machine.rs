@@ -61,7 +61,7 @@ pub struct Machine {
     pub deletion: Deletion,
     /// How far Cluster API is with that.
     pub stage: DeletionStage,
-    /// Whether somebody asked for this one to go first.
+    /// Whether a user marked this one for deletion first.
     pub mark: RemovalMark,
     /// What is known of its Node.
     pub node: NodeState,
@@ -85,8 +85,8 @@ impl Machine {
         self.unhealthy.as_deref().filter(|_| !self.spared)
     }
 
-    /// Whether Cluster API has let go of the instance: its deletion is past hooks, drain and volumes.
-    pub fn lets_go(&self) -> bool {
+    /// Whether Cluster API has released the instance: its deletion is past hooks, drain and volumes.
+    pub fn releases_instance(&self) -> bool {
         self.deletion.is_deleting() && self.stage == DeletionStage::WaitsForInfrastructure
     }
 }

@@ -19,20 +19,20 @@ pub const IMAGE_ANNOTATION: &str = "infrastructure.foo.com/image";
 /// taken off by the provider once the group is this one's.
 pub const ADOPT_FROM_ANNOTATION: &str = "infrastructure.foo.com/adopt-from";
 
-/// Tag on everything we own: `<namespace>/<cluster>`.
+/// Tag on everything that the provider owns: `<namespace>/<cluster>`.
 pub const TAG_CLUSTER: &str = "infrastructure.foo.com/cluster";
-/// Tag on everything we own: `<pool>`.
+/// Tag on everything that the provider owns: `<pool>`.
 pub const TAG_POOL: &str = "infrastructure.foo.com/pool";
-/// Tag on the group alone: id of the management cluster that manages it. Not on templates, whose tags stay as they were
-/// made, nor on instances: a move would have to change theirs, and a template version for the next ones.
+/// Tag on the group alone: id of the management cluster that manages it. Not on templates, whose tags never change, nor
+/// on instances: a move would have to change their tags, and create a template version for the next ones.
 pub const TAG_INSTALLATION: &str = "infrastructure.foo.com/installation";
-/// Tag on every part of a network that we create: the network's id. A part without it is not ours.
+/// Tag on every part of a network that the provider creates: the network's id. A part without it is foreign.
 pub const TAG_NETWORK: &str = "infrastructure.foo.com/network";
-/// Tag on every part of a network that we create: what it is for (`subnet/private/eu-central-1a`).
+/// Tag on every part of a network that the provider creates: what it is for (`subnet/private/eu-central-1a`).
 pub const TAG_ROLE: &str = "infrastructure.foo.com/role";
 
-/// Tag on every EKS cluster that we manage, and on every add-on, access entry, pod identity association and OIDC provider that we
-/// create: the control plane's id. What is without it is not ours.
+/// Tag on every EKS cluster that the provider manages, and on every add-on, access entry, pod identity association and
+/// OIDC provider that it creates: the control plane's id. A resource without it is foreign.
 pub const TAG_CONTROL_PLANE: &str = "infrastructure.foo.com/control-plane";
 
 /// Tag that the owner of an AWS account sets on an EKS cluster to allow its adoption: `<namespace>/<cluster>` of the Cluster that may
@@ -89,8 +89,8 @@ pub fn eks_cluster_name(namespace: &str, cluster: &str, installation: &str) -> S
 /// Longest name: a Machine's name becomes a label value in places, and those end at 63 characters.
 const MAX_NAME: usize = 63;
 
-/// Longest piece of the instance id that is used as it is. Real ids have 8 or 17 digits; the rest is for ids that
-/// nobody has seen yet.
+/// Longest piece of the instance id that is used as it is. Real ids have 8 or 17 digits; the rest is for future
+/// ids.
 const MAX_INSTANCE: usize = 24;
 
 /// Name of the FooMachine, and so of the Machine, of an instance: `<pool>-<instance id without "i-">`.
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_long_pool_name_is_cut_and_hashed_and_stays_the_same_for_ever() {
-        let long = "a-very-long-name-of-a-pool-that-goes-on-and-on-until-nobody-reads-it";
+        let long = "a-very-long-name-of-a-pool-that-continues-until-every-limit-is-near";
         assert_eq!(
             name(long, "i-0abc1234567890def"),
             "a-very-long-name-of-a-pool-that-goes-4fc8dbb3-0abc1234567890def"

@@ -91,7 +91,7 @@ impl fmt::Display for ObjectPlace {
     }
 }
 
-/// The text does not name an object of ours.
+/// The text does not name an object of the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoObject;
 

@@ -1,7 +1,7 @@
 //! The reasons of all conditions, with what each means and what its reader can do.
 //!
-//! `docs/operations/conditions.md` is generated from them, so no reason is undocumented. Whoever has to tell kinds of reasons
-//! apart asks a method here, never the text.
+//! `docs/operations/conditions.md` is generated from them, so no reason is undocumented. Code that has to distinguish kinds
+//! of reasons uses a method here, never the text.
 //!
 //! A new reason is an entry in `reason/list.rs` and a `Blocked::new`, or the function of a condition, where the cause
 //! is found. Its message stays the same while its cause does. A condition that is new needs a `Place` here and a
@@ -9,7 +9,7 @@
 //!
 //! A warning in `Ready` of a pool has the place `PoolWarning`. One about the user's input is a `Blocked` in `warnings`
 //! of `controller/src/pool/inputs/desired.rs`; one about the state of AWS is added in `with_warnings` of
-//! `planner/src/summary/ready.rs`. Only its message is in `Ready`; the reason is that of an event, which `tell` in
+//! `planner/src/summary/ready.rs`. Only its message is in `Ready`; the reason is that of an event, which `report_changes` in
 //! `controller/src/pool/output/mod.rs` publishes once (`Reported` in `state.rs`) and the table of events in
 //! `conditions.template` lists.
 
@@ -20,11 +20,11 @@ pub use list::{Reason, Shown};
 /// Who has to do something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// Nobody: all is as requested.
+    /// No action: all is as requested.
     Good,
-    /// Nobody yet: it passes by itself.
+    /// No action yet: it passes by itself.
     Waiting,
-    /// A person.
+    /// A user.
     NeedsUser,
     /// The project: a fault of the provider.
     Fault,
@@ -134,7 +134,7 @@ impl Reason {
         )
     }
 
-    /// Whether AWS gave no answer to speak of: it says nothing about what was asked, nor about who asked.
+    /// Whether AWS gave no usable response: it shows neither whether the request nor whether its caller is right.
     pub fn is_transient(self) -> bool {
         matches!(self, Self::Throttled | Self::AwsUnreachable | Self::AwsInternalError)
     }

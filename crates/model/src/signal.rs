@@ -30,7 +30,7 @@ pub enum SignalKind {
     /// Its host is to be retired: AWS stops or ends the instance days from now (EC2 User Guide, "Scheduled events for
     /// your instances").
     Retirement,
-    /// A spot instance is taken back in two minutes (EC2 User Guide, "Spot Instance interruption notices").
+    /// A spot instance is interrupted in two minutes (EC2 User Guide, "Spot Instance interruption notices").
     Interruption,
 }
 

@@ -93,7 +93,7 @@ pub enum VolumeType {
 pub struct MetadataOptions {
     /// Whether IMDSv2 session tokens are required.
     pub tokens_required: bool,
-    /// How many network hops an answer may travel: 1–64.
+    /// How many network hops a response may travel: 1–64.
     pub hop_limit: u32,
 }
 
@@ -195,9 +195,9 @@ pub struct LaunchTemplate {
 pub struct TemplateRecord {
     /// Version number.
     pub version: TemplateVersion,
-    /// Hash of the content that rolls nodes; `None` for a version somebody else made.
+    /// Hash of the content that rolls nodes; `None` for a version that another user created.
     pub spec_hash: Option<SpecHash>,
-    /// Hash of what makes a new version but rolls nothing (user data, tags); `None` for a version somebody else made.
+    /// Hash of what makes a new version but rolls nothing (user data, tags); `None` for a version that another user created.
     pub data_hash: Option<SpecHash>,
     /// Hash of the name of the Secret that its user data came from; `None` if that was not recorded.
     pub source_hash: Option<SpecHash>,

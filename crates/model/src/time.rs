@@ -40,7 +40,8 @@ impl Timestamp {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kubernetes;
 
-/// The clock of AWS in one region. It dates what AWS's answers contain. Its services have clocks of their own, which differ by seconds.
+/// The clock of AWS in one region. It dates what AWS's responses contain. Its services have clocks of
+/// their own, which differ by seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Aws;
 
@@ -103,13 +104,13 @@ impl<C> Difference<C> {
 
     /// When the manager's clock shows what the other clock dated.
     #[expect(clippy::needless_pass_by_value, reason = "a moment is a number, of whatever clock")]
-    pub fn ours(&self, theirs: TimeOf<C>) -> Timestamp {
-        Timestamp(theirs.millis.saturating_add(self.ahead))
+    pub fn local(&self, remote: TimeOf<C>) -> Timestamp {
+        Timestamp(remote.millis.saturating_add(self.ahead))
     }
 
     /// What the other clock shows at a moment of the manager's.
-    pub fn theirs(&self, ours: Timestamp) -> TimeOf<C> {
-        TimeOf::from_millis(ours.0.saturating_sub(self.ahead))
+    pub fn remote(&self, local: Timestamp) -> TimeOf<C> {
+        TimeOf::from_millis(local.0.saturating_sub(self.ahead))
     }
 }
 
@@ -128,17 +129,17 @@ impl<C> Comparison<C> {
     /// then no age is known well enough to delete or end anything because of it.
     #[expect(clippy::needless_pass_by_value, reason = "a moment is a number, of whatever clock")]
     pub fn age(&self, theirs: TimeOf<C>, now: Timestamp) -> Option<Duration> {
-        self.agreement.proves_ages().then(|| theirs.until(self.difference.theirs(now)))
+        self.agreement.proves_ages().then(|| theirs.until(self.difference.remote(now)))
     }
 
     /// When the manager's clock shows what the other clock dated.
-    pub fn ours(&self, theirs: TimeOf<C>) -> Timestamp {
-        self.difference.ours(theirs)
+    pub fn local(&self, remote: TimeOf<C>) -> Timestamp {
+        self.difference.local(remote)
     }
 
     /// What the other clock shows at a moment of the manager's.
-    pub fn theirs(&self, ours: Timestamp) -> TimeOf<C> {
-        self.difference.theirs(ours)
+    pub fn remote(&self, local: Timestamp) -> TimeOf<C> {
+        self.difference.remote(local)
     }
 }
 
@@ -193,8 +194,8 @@ mod tests {
             let compared = Comparison { difference, agreement: Agreement::Agree };
             let made = AwsTime::from_millis(NOON.0 - ahead - 60_000);
             assert_eq!(compared.age(made, NOON), Some(Duration::from_mins(1)), "{ahead}");
-            assert_eq!(compared.ours(made), NOON.minus(Duration::from_mins(1)));
-            assert_eq!(compared.theirs(compared.ours(made)), made);
+            assert_eq!(compared.local(made), NOON.minus(Duration::from_mins(1)));
+            assert_eq!(compared.remote(compared.local(made)), made);
         }
     }
 

@@ -202,7 +202,7 @@ fn no_room(carving: &Carving, fit: usize) -> Unfit {
     Unfit::NoRoom { sizes, ranges, fit, zones: carving.zones.len() }
 }
 
-/// A number for each subnet's /64 in the VPC's /56: existing ones keep theirs, the others get the lowest that is free for their
+/// A number for each subnet's /64 in the VPC's /56: existing ones keep foreign, the others get the lowest that is free for their
 /// tier, in the order of their keys.
 ///
 /// # Errors

@@ -17,7 +17,7 @@ use foo_model::{Reason, VpcId};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// For how long a creation whose answer was lost may still show up.
+/// For how long a creation whose response was lost may still show up.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The rules that a plan breaks; empty for every plan that may be carried out. `recorded` and `memory` are what went into the plan.
@@ -39,7 +39,7 @@ pub fn violations(
     let mut created: BTreeSet<&Role> = BTreeSet::new();
     for action in &plan.actions {
         check(!hands_off(desired), "acts while paused or retained", action);
-        check(touches_only_ours(&facts, action), "touches what is not ours", action);
+        check(touches_only_own(&facts, action), "changes foreign resources", action);
         check(is_of_this_installation(&facts, action), "acts on another management cluster's", action);
         if let Some(tags) = action.change.tags() {
             check(is_tagged(desired, action, tags), "creates without our tags", action);
@@ -51,7 +51,7 @@ pub fn violations(
         }
         check(deletes_with_cause(&facts, action), "deletes without cause", action);
         if let Change::DeleteVpc { vpc } = &action.change {
-            check(may_delete_vpc(&facts, vpc), "deletes a VPC that is not ours or not empty", action);
+            check(may_delete_vpc(&facts, vpc), "deletes a VPC that is foreign or not empty", action);
         }
     }
     found
@@ -71,7 +71,7 @@ fn is_tagged(desired: &Desired, action: &Action, tags: &Tags) -> bool {
 
 /// Everything that a call changes or deletes carries our tag; routes, rules and associations count by their table or group. Left-overs
 /// of the workload cluster count by the tags that its controllers give.
-fn touches_only_ours(facts: &Facts<'_>, action: &Action) -> bool {
+fn touches_only_own(facts: &Facts<'_>, action: &Action) -> bool {
     let leftovers = facts.desired.being_deleted && facts.desired.leftovers == Leftovers::Delete;
     let targets = match action.change.facts().effect {
         Effect::Creates { .. } => Vec::new(),
@@ -80,11 +80,11 @@ fn touches_only_ours(facts: &Facts<'_>, action: &Action) -> bool {
     };
     targets.into_iter().all(|target| match target {
         Target::Part(id) => {
-            facts.is_ours(id)
+            facts.is_own(id)
                 || (leftovers && is_rule_or_group(&action.change) && facts.is_leftover(id))
                 || (leftovers && is_of_an_endpoint(&action.change) && facts.is_of_guardduty(id))
         }
-        Target::Association(id) => facts.is_association_of_ours(id),
+        Target::Association(id) => facts.is_own_association(id),
         Target::Range(id) => facts.is_range_of_our_vpc(id),
         Target::Leftover(id) => {
             (leftovers && facts.is_leftover(id)) || (facts.desired.being_deleted && facts.is_idle_of_cni(id))
@@ -178,8 +178,8 @@ fn deletes_with_cause(facts: &Facts<'_>, action: &Action) -> bool {
     }
 }
 
-/// A VPC that is ours, after everything that can be in it was looked at since the deletion began and nothing was found.
+/// The network's own VPC, after reads since the deletion began found nothing of all that can be in it.
 fn may_delete_vpc(facts: &Facts<'_>, vpc: &VpcId) -> bool {
     let brought = matches!(&facts.desired.vpc, DesiredVpc::Existing(id) if id == vpc);
-    !brought && facts.is_ours(vpc.as_str()) && facts.is_empty_but_for_ours(vpc)
+    !brought && facts.is_own(vpc.as_str()) && facts.is_empty_except_own(vpc)
 }

@@ -1,11 +1,11 @@
-//! A plan being written: actions, what the record says before they are sent, looks, timers and what is said about each role.
+//! A plan being written: actions, what the record says before they are sent, reads, timers and what is said about each role.
 
 use crate::action::Action;
 use crate::desired::DriftPolicy;
 use crate::hash;
 use crate::memory::{Failure, Memory};
 use crate::recorded::{Intent, Origin, Recorded};
-use crate::report::LookRequest;
+use crate::report::ReadRequest;
 use crate::role::Role;
 use crate::situation::{Situation, Standing, may_be_sent_again};
 use crate::timing::{LAG, PATIENCE, WORKING, later};
@@ -25,7 +25,7 @@ pub(crate) struct Draft {
     pub(crate) withheld: BTreeSet<Role>,
     /// Something is waited for.
     pub(crate) unsettled: bool,
-    looks: BTreeMap<(Kind, Scope), Timestamp>,
+    reads: BTreeMap<(Kind, Scope), Timestamp>,
     timers: Vec<Timestamp>,
     fixes: BTreeMap<Role, Vec<(Change, String)>>,
     tag_fixes: BTreeMap<Role, (String, Tags)>,
@@ -63,7 +63,7 @@ impl Draft {
             wants_quotas: false,
             withheld: BTreeSet::new(),
             unsettled: false,
-            looks: BTreeMap::new(),
+            reads: BTreeMap::new(),
             timers: Vec::new(),
             fixes: BTreeMap::new(),
             tag_fixes: BTreeMap::new(),
@@ -72,14 +72,14 @@ impl Draft {
         }
     }
 
-    /// The shared look at this kind is needed, begun at this moment or later.
-    pub(crate) fn look(&mut self, kind: Kind, from: Timestamp) {
-        self.look_in(kind, Scope::TagKey(TAG_NETWORK.to_owned()), from);
+    /// The shared read of this kind is needed, begun at this moment or later.
+    pub(crate) fn request_read(&mut self, kind: Kind, from: Timestamp) {
+        self.request_read_in(kind, Scope::TagKey(TAG_NETWORK.to_owned()), from);
     }
 
-    /// A look in another scope is needed.
-    pub(crate) fn look_in(&mut self, kind: Kind, scope: Scope, from: Timestamp) {
-        let entry = self.looks.entry((kind, scope)).or_insert(from);
+    /// A read in another scope is needed.
+    pub(crate) fn request_read_in(&mut self, kind: Kind, scope: Scope, from: Timestamp) {
+        let entry = self.reads.entry((kind, scope)).or_insert(from);
         *entry = (*entry).min(from);
     }
 
@@ -128,9 +128,9 @@ impl Draft {
         if self.holds(situation, role) || self.withheld.contains(role) {
             return;
         }
-        if !situation.was_looked_at(role.kind()) {
-            self.look(role.kind(), situation.now);
-            return self.note(role, Weight::Pending, Reason::CreatingNetwork, "AWS is being asked");
+        if !situation.was_read(role.kind()) {
+            self.request_read(role.kind(), situation.now);
+            return self.note(role, Weight::Pending, Reason::CreatingNetwork, "waiting for a read");
         }
         let attempt = situation.record.attempts.get(role).copied().unwrap_or(0);
         let intent = situation.record.intents.get(role).cloned();
@@ -155,7 +155,7 @@ impl Draft {
         let id = &held.id;
         match held.standing {
             Standing::Shown => {}
-            Standing::Hidden => self.incomplete(role, format!("AWS does not show {id}; it is asked again")),
+            Standing::Hidden => self.incomplete(role, format!("AWS does not show {id}; it is read again")),
             Standing::Disowned => {
                 let message = format!(
                     "{id} lost its tag {TAG_NETWORK} or {TAG_CLUSTER}, so it is not touched; add the tag again"
@@ -166,7 +166,7 @@ impl Draft {
         true
     }
 
-    /// Only looks tell whether it happened.
+    /// Only reads show whether it happened.
     pub(crate) fn wait_for_intent(&mut self, situation: &Situation<'_>, role: &Role, intent: &Intent) {
         let base = match intent.origin {
             Origin::Decided => later(intent.since, situation.memory.calls.started),
@@ -177,13 +177,13 @@ impl Draft {
         let base = later(base, lost);
         let begun = situation.observed.tagged.begun.get(&role.kind()).copied();
         let next = begun.map_or(base, |begun| begun.plus(LAG)).max(base);
-        self.look(role.kind(), next.min(base.plus(PATIENCE).max(later(base, begun))));
+        self.request_read(role.kind(), next.min(base.plus(PATIENCE).max(later(base, begun))));
         if *role == Role::VpcIpv6 && lost.is_none() {
-            // AWS assigns it after its answer.
+            // AWS assigns it after the response.
             self.unsettled = true;
             return;
         }
-        let message = "the answer to its creation was lost; AWS is being asked whether it exists";
+        let message = "the response to its creation was lost; the provider reads whether it exists";
         self.note(role, Weight::Pending, Reason::ResponseLost, message);
     }
 
@@ -225,22 +225,22 @@ impl Draft {
     fn may_repeat(&mut self, situation: &Situation<'_>, role: &Role, failure: &Failure) -> bool {
         let at = failure.next_try();
         let begun = situation.observed.tagged.begun.get(&role.kind()).copied();
-        let looked = begun.is_some_and(|begun| begun >= failure.at);
+        let is_current = begun.is_some_and(|begun| begun >= failure.at);
         // What has a token may be sent again at once: it does not happen twice.
-        let has_to_look = failure.lost && failure.action.change.token().is_none();
-        if !looked && (failure.lost || !failure.refusal.reason.is_transient()) {
-            self.look(role.kind(), failure.at);
+        let needs_read = failure.lost && failure.action.change.token().is_none();
+        if !is_current && (failure.lost || !failure.refusal.reason.is_transient()) {
+            self.request_read(role.kind(), failure.at);
         }
         if at > situation.now {
             self.wake_at(at);
         }
-        at <= situation.now && (looked || !has_to_look)
+        at <= situation.now && (is_current || !needs_read)
     }
 
-    /// Requests another look at what AWS is working on.
+    /// Requests another read of what AWS is working on.
     pub(crate) fn watch(&mut self, situation: &Situation<'_>, kind: Kind) {
         let begun = situation.observed.tagged.begun.get(&kind).copied().unwrap_or(situation.now);
-        self.look(kind, begun.plus(WORKING));
+        self.request_read(kind, begun.plus(WORKING));
     }
 
     /// Decides on all fixes: each is sent, or under the policy Warn only reported if the content was as requested once, so that a person
@@ -260,7 +260,7 @@ impl Draft {
                 continue;
             }
             if reached && situation.desired.drift == DriftPolicy::Warn {
-                self.tell_drift(&role, &fixes, lacking.as_ref());
+                self.report_drift(&role, &fixes, lacking.as_ref());
                 continue;
             }
             for (change, why) in fixes {
@@ -275,7 +275,7 @@ impl Draft {
         }
     }
 
-    fn tell_drift(&mut self, role: &Role, fixes: &[(Change, String)], tags: Option<&(String, Tags)>) {
+    fn report_drift(&mut self, role: &Role, fixes: &[(Change, String)], tags: Option<&(String, Tags)>) {
         for (_, why) in fixes {
             self.note(role, Weight::Drifted, Reason::NetworkDrifted, why.clone());
         }
@@ -286,11 +286,11 @@ impl Draft {
         }
     }
 
-    /// The looks that are needed, and when to plan again if none comes.
-    pub(crate) fn next(&mut self, now: Timestamp) -> (Vec<LookRequest>, Option<Timestamp>) {
-        let looks = std::mem::take(&mut self.looks);
-        let looks = looks.into_iter().map(|((kind, scope), from)| LookRequest { kind, scope, from });
+    /// The reads that are needed, and when to plan again if none comes.
+    pub(crate) fn next(&mut self, now: Timestamp) -> (Vec<ReadRequest>, Option<Timestamp>) {
+        let reads = std::mem::take(&mut self.reads);
+        let reads = reads.into_iter().map(|((kind, scope), from)| ReadRequest { kind, scope, from });
         let timers = self.timers.iter().copied().filter(|at| *at > now);
-        (looks.collect(), timers.min())
+        (reads.collect(), timers.min())
     }
 }

@@ -1,7 +1,7 @@
 //! Pure decisions about one network: `plan(&Desired, &Observed, &Recorded, &Memory) -> Plan`.
 //!
 //! No async, no clock, no I/O, no Kubernetes client, no SDK: what goes in are values, what comes out are values. Every
-//! decision of the provider about VPCs and what is in them is made here and nowhere else.
+//! decision of the provider about VPCs and what is in them is here and nowhere else.
 //!
 //! The layers, in reading order; each uses only those before it:
 //!
@@ -16,9 +16,9 @@
 //!
 //! [`violations`] judges a plan from inputs and outputs alone, without having made it.
 //!
-//! A pass reads what [`Report::looks`] asked for, and carries the plan out as [`foo_calls::Process`] describes. While
-//! there were actions it plans again at once, without another look: the memory knows what the responses said. Otherwise
-//! it waits for [`Report::looks`] and [`Report::again_at`].
+//! A pass reads what [`Report::reads`] asked for, and carries the plan out as [`foo_calls::Process`] describes. While
+//! there were actions it plans again at once, without another read: the memory knows what the responses said. Otherwise
+//! it waits for [`Report::reads`] and [`Report::again_at`].
 //!
 //! `foo_controller::cluster::managed` gathers the inputs and sends the actions; the tests send them to the simulator.
 //!
@@ -66,7 +66,7 @@ pub use check::violations;
 pub use desired::Desired;
 pub use input::{desired, observed, recorded};
 pub use memory::Memory;
-pub use observed::{Look, Observed};
+pub use observed::{KindReads, Observed};
 pub use output::{action, report};
 pub use plan::plan;
 pub use recorded::Recorded;

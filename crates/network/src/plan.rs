@@ -4,7 +4,7 @@ use crate::draft::Draft;
 use crate::report::Report;
 use crate::situation::{Situation, situation};
 use crate::steps::{
-    begin, delete, endpoints, extra, gateways, groups, looks, nat, routes, strangers, subnets, tags, vpc,
+    begin, delete, endpoints, foreign, gateways, groups, nat, reads, routes, subnets, tags, unwanted, vpc,
 };
 use crate::summary;
 use crate::{Desired, Memory, Observed, Plan, Recorded};
@@ -28,11 +28,11 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
     if desired.being_deleted {
         let deletion = delete::delete(situation, draft);
         if deletion == Deletion::Pending {
-            looks::request(situation, draft);
+            reads::request(situation, draft);
         }
         return deletion;
     }
-    looks::request(situation, draft);
+    reads::request(situation, draft);
     if begin::may_act(situation, draft) {
         vpc::ensure(situation, draft);
         gateways::ensure(situation, draft);
@@ -42,7 +42,7 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
         groups::ensure(situation, draft);
         endpoints::ensure(situation, draft);
         tags::ensure(situation, draft);
-        extra::remove(situation, draft);
+        unwanted::remove(situation, draft);
         draft.settle_fixes(situation);
     }
     Deletion::NotAsked
@@ -51,18 +51,18 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
 fn finish(situation: &Situation<'_>, mut draft: Draft, deletion: Deletion) -> Plan {
     let vpc = situation.vpc_id();
     let deletes = situation.desired.being_deleted && deletion == Deletion::Pending;
-    let strangers = match &vpc {
-        Some(vpc) if deletes => strangers::all(situation, vpc),
+    let foreign = match &vpc {
+        Some(vpc) if deletes => foreign::all(situation, vpc),
         Some(_) | None => Vec::new(),
     };
-    let (looks, again_at) = draft.next(situation.now);
+    let (reads, again_at) = draft.next(situation.now);
     let report = Report {
-        conditions: summary::conditions(situation, &draft, deletion, &strangers),
+        conditions: summary::conditions(situation, &draft, deletion, &foreign),
         resources: summary::resources(situation, &draft),
         vpc,
-        strangers,
+        foreign,
         namesake: begin::has_namesake(situation),
-        looks,
+        reads,
         wants_quotas: draft.wants_quotas,
         again_at,
         settled: draft.actions.is_empty() && !draft.unsettled && deletion == Deletion::NotAsked,

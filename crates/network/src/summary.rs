@@ -3,7 +3,7 @@
 use crate::desired::DesiredVpc;
 use crate::draft::{Draft, Note, Weight};
 use crate::recorded;
-use crate::report::{Condition, ConditionKind, NAMESAKE, Owner, Resource, State, Stranger};
+use crate::report::{Condition, ConditionKind, ForeignResource, NAMESAKE, Owner, Resource, State};
 use crate::role::Role;
 use crate::situation::{Situation, Standing};
 use crate::steps::begin;
@@ -20,7 +20,7 @@ pub(crate) fn conditions(
     situation: &Situation<'_>,
     draft: &Draft,
     deletion: Deletion,
-    strangers: &[Stranger],
+    foreign: &[ForeignResource],
 ) -> Vec<Condition> {
     if situation.desired.paused {
         return Vec::new();
@@ -31,7 +31,7 @@ pub(crate) fn conditions(
         .collect();
     let mut all = vec![warned(situation, network(situation, &parts))];
     all.extend(parts);
-    all.push(deleting(situation, draft, deletion, strangers));
+    all.push(deleting(situation, draft, deletion, foreign));
     all
 }
 
@@ -153,7 +153,7 @@ fn deleting(
     situation: &Situation<'_>,
     draft: &Draft,
     deletion: Deletion,
-    strangers: &[Stranger],
+    foreign: &[ForeignResource],
 ) -> Condition {
     let kind = ConditionKind::Deleting;
     if !situation.desired.being_deleted {
@@ -166,8 +166,8 @@ fn deleting(
     if let Some(failed) = failed {
         return condition(kind, Status::True, failed.reason, format!("{}: {}", failed.role, failed.message));
     }
-    if !strangers.is_empty() {
-        let lines: Vec<String> = strangers.iter().map(stranger).collect();
+    if !foreign.is_empty() {
+        let lines: Vec<String> = foreign.iter().map(foreign_resource).collect();
         return condition(kind, Status::True, Reason::ForeignResourcesInVpc, named(&lines));
     }
     let notes: Vec<&Note> = draft.notes.iter().collect();
@@ -175,7 +175,7 @@ fn deleting(
 }
 
 /// `interface eni-1 (of Service default/web)`.
-fn stranger(it: &Stranger) -> String {
+fn foreign_resource(it: &ForeignResource) -> String {
     let kind: &'static str = it.kind.into();
     let kind = kind.replace('_', " ");
     let description =

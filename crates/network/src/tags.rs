@@ -50,8 +50,8 @@ fn is_for_nodes(desired: &Desired, role: &Role) -> bool {
 }
 
 /// Whether the tags are those of this network: by its id, which anyone who may write the FooCluster can set in its annotation, and by its
-/// Cluster, which only AWS tells.
-pub(crate) fn are_ours(desired: &Desired, tags: &Tags) -> bool {
+/// Cluster, which only AWS shows.
+pub(crate) fn are_own(desired: &Desired, tags: &Tags) -> bool {
     tags.get(TAG_NETWORK) == Some(&desired.network_id)
         && tags.get(TAG_CLUSTER).is_some_and(|cluster| is_our_cluster(desired, cluster))
 }
@@ -79,7 +79,7 @@ pub(crate) fn are_of_a_namesake(desired: &Desired, tags: &Tags) -> bool {
 /// Whether the tags have this network's id, and the name of another Cluster.
 pub(crate) fn are_of_another_cluster(desired: &Desired, tags: &Tags) -> bool {
     tags.get(TAG_NETWORK) == Some(&desired.network_id)
-        && !are_ours(desired, tags)
+        && !are_own(desired, tags)
         && tags.contains_key(TAG_CLUSTER)
 }
 

@@ -1,4 +1,4 @@
-//! Prints how long a plan for a pool of 1,000 Machines takes: at rest, and when half of them must go.
+//! Prints how long a plan for a pool of 1,000 Machines takes: idle, and when half of them must be deleted.
 //!
 //! `cargo run --release -p foo-planner --example plan_1000`. The target is 5 ms per plan.
 #![expect(
@@ -22,7 +22,7 @@ const SIZE: u32 = 1000;
 
 fn main() {
     let mut world = settled();
-    for (what, wanted) in [("at rest", SIZE), ("500 too many", SIZE / 2), ("500 too few", SIZE * 3 / 2)] {
+    for (what, wanted) in [("idle", SIZE), ("500 too many", SIZE / 2), ("500 too few", SIZE * 3 / 2)] {
         world.scale_to(wanted);
         let observed = world.observe(0);
         let (desired, memory) = (&world.desired, &world.managers[0].memory);

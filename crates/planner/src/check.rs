@@ -63,7 +63,7 @@ fn hands_off(facts: &Facts<'_>, found: &mut Found) {
             }
             (None, Goal::Run | Goal::Remove) => true,
         };
-        found.check(allowed, || Violation::NotOurs { action: action.kind() });
+        found.check(allowed, || Violation::NotManaged { action: action.kind() });
     }
 }
 
@@ -76,9 +76,9 @@ fn own_only(facts: &Facts<'_>, found: &mut Found) {
                 group: name.clone(),
             });
             let creates = matches!(action, Action::Group(GroupAction::CreateGroup(_)));
-            let ours = facts.may_manage_group();
+            let own = facts.may_manage_group();
             let made_here = !creates && facts.makes_group();
-            let fits = if creates { facts.group_is_absent() } else { ours || made_here };
+            let fits = if creates { facts.group_is_absent() } else { own || made_here };
             found.check(fits, || Violation::ForeignGroup { action: action.kind() });
         }
         let acts = action.group().is_some() || action.changes_template();
@@ -87,8 +87,8 @@ fn own_only(facts: &Facts<'_>, found: &mut Found) {
             Violation::NotAdoptedYet { action: action.kind() }
         });
         if matches!(action, Action::Object(_)) {
-            let theirs = facts.group.is_some() && !facts.may_manage_group();
-            let fits = !theirs && !facts.is_another_installations();
+            let foreign = facts.group.is_some() && !facts.may_manage_group();
+            let fits = !foreign && !facts.is_another_installations();
             found.check(fits, || Violation::ForeignTemplate { action: action.kind() });
         }
         if action.changes_template() {
@@ -175,7 +175,7 @@ fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
             Precondition::SameUid => {
                 facts.desired.goal == Goal::Remove
                     || facts.is_lost(name)
-                    || replacing::is_sick(facts, name)
+                    || replacing::is_unhealthy(facts, name)
                     || replacing::is_outdated(facts, name)
                     || replacing::is_overdue(facts, name)
                     || announced::ends_now(facts, name)

@@ -31,7 +31,7 @@ pub(crate) enum Stage {
     /// Template and versions.
     Template,
     /// Further reads.
-    Look,
+    Read,
     /// The last actions of a removal.
     Finish,
     /// Calls to the workload cluster, which may be slow.

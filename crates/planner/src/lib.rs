@@ -1,7 +1,7 @@
 //! Pure decisions about one pool: `plan(&Desired, &Observed, &Memory) -> Plan { actions, report, memory }`.
 //!
 //! No async, no clock, no I/O, no Kubernetes client, no SDK: inputs and outputs are values. Every decision of
-//! the provider about groups, instances and Machines is made here and nowhere else.
+//! the provider about groups, instances and Machines is here and nowhere else.
 //!
 //! The folders, in reading order; each uses only those before it:
 //!
@@ -46,8 +46,8 @@ pub use action::{Action, Precondition};
 pub use check::{Violation, violations};
 pub use desired::{Desired, Goal};
 pub use input::{desired, observed};
-pub use memory::{Memory, Outcome};
-pub use observed::{Look, Observed};
+pub use memory::{Memory, WriteOutcome};
+pub use observed::{LastRead, Observed};
 pub use output::{action, report};
 pub use plan::plan;
 pub use report::Report;

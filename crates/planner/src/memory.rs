@@ -1,14 +1,14 @@
 //! What a manager remembers between two passes over a pool. It may be lost at any time: a crash only costs
 //! time.
 //!
-//! The life of an expected effect: [`Memory::sent`] adds it when a call is made, [`Memory::answered`] keeps
+//! The life of an expected effect: [`Memory::sent`] adds it when a call is sent, [`Memory::completed`] keeps
 //! or drops it, and [`Memory::absorbed`] removes it when a newer observation shows the effect or its deadline
 //! has passed.
 
 use crate::action::{
     Action, GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, ObjectAction,
 };
-use crate::observed::{Look, Observed};
+use crate::observed::{LastRead, Observed};
 use crate::recent_targets::RecentTargets;
 use foo_model::hook::HookWait;
 use foo_model::signal::ADVICE_VALID_FOR;
@@ -176,7 +176,7 @@ pub struct Ledger {
 
 /// The result of an action, as far as its effect matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Outcome {
+pub enum WriteOutcome {
     /// It was carried out.
     Done,
     /// The response was lost. Counts as done until a newer observation shows otherwise.
@@ -188,9 +188,9 @@ pub enum Outcome {
 }
 
 /// The memory before calls were sent that have no response yet.
-#[must_use = "the answers are noted with it"]
+#[must_use = "the responses are recorded with it"]
 #[derive(Debug)]
-pub struct Unanswered(Box<Memory>);
+pub struct InFlight(Box<Memory>);
 
 /// How soon the provider tries again to terminate an instance that AWS could not terminate. Most of them are
 /// launching, which takes about a minute.
@@ -214,58 +214,58 @@ impl Memory {
     /// Records that actions are about to be sent. If the response is lost, the record says that they may have
     /// happened.
     ///
-    /// Pass the returned value to [`Memory::answered`].
-    pub fn sent(&mut self, actions: &[&Action], now: Timestamp) -> Unanswered {
+    /// Pass the returned value to [`Memory::completed`].
+    pub fn sent(&mut self, actions: &[&Action], now: Timestamp) -> InFlight {
         let before = self.clone();
         for action in actions.iter().filter(|action| leaves_traces(action)) {
-            self.note(action, Outcome::MayHaveHappened, now);
+            self.note(action, WriteOutcome::MayHaveHappened, now);
         }
-        Unanswered(Box::new(before))
+        InFlight(Box::new(before))
     }
 
     /// Records the result of each action that was sent; several results of one action are recorded in order.
     ///
     /// Every change of the group voids all earlier observations of it, even a refused one: AWS refuses what
     /// does not fit the group, so the observation was wrong.
-    pub fn answered(
+    pub fn completed(
         &mut self,
-        unanswered: Unanswered,
-        answers: impl IntoIterator<Item = (impl Borrow<Action>, Outcome)>,
+        in_flight: InFlight,
+        outcomes: impl IntoIterator<Item = (impl Borrow<Action>, WriteOutcome)>,
         now: Timestamp,
     ) {
-        *self = *unanswered.0;
-        for (action, outcome) in answers {
+        *self = *in_flight.0;
+        for (action, outcome) in outcomes {
             self.note(action.borrow(), outcome, now);
         }
     }
 
-    fn note(&mut self, action: &Action, outcome: Outcome, now: Timestamp) {
+    fn note(&mut self, action: &Action, outcome: WriteOutcome, now: Timestamp) {
         if action.changes_group() {
             self.ledger.changed_at = self.ledger.changed_at.max(Some(now));
         }
         match outcome {
-            Outcome::Refused => {}
-            Outcome::NotYet => {
+            WriteOutcome::Refused => {}
+            WriteOutcome::NotYet => {
                 if let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action {
                     self.busy.insert(id.clone(), now);
                 }
             }
-            Outcome::Done | Outcome::MayHaveHappened => self.expect_effect(action, now),
+            WriteOutcome::Done | WriteOutcome::MayHaveHappened => self.expect_effect(action, now),
         }
         match action {
             Action::Group(GroupAction::UpdateGroup { change, .. }) if change.template.is_some() => {
                 self.template_refused_since = match outcome {
-                    Outcome::Done => None,
-                    Outcome::Refused => self.template_refused_since.or(Some(now)),
-                    Outcome::MayHaveHappened | Outcome::NotYet => self.template_refused_since,
+                    WriteOutcome::Done => None,
+                    WriteOutcome::Refused => self.template_refused_since.or(Some(now)),
+                    WriteOutcome::MayHaveHappened | WriteOutcome::NotYet => self.template_refused_since,
                 };
             }
             // An attempt that failed counts too: it is repeated later.
             Action::Node(NodeAction::CordonNodes { nodes }) => {
-                let tried = Cordon { at: now, done: outcome == Outcome::Done };
+                let tried = Cordon { at: now, done: outcome == WriteOutcome::Done };
                 self.cordons.extend(nodes.keys().map(|instance| (instance.clone(), tried)));
             }
-            Action::Object(ObjectAction::StoreUserData { object }) if outcome == Outcome::Done => {
+            Action::Object(ObjectAction::StoreUserData { object }) if outcome == WriteOutcome::Done => {
                 self.stored.insert(object.place.to_string(), now);
             }
             Action::Pool(_)
@@ -361,7 +361,7 @@ impl Memory {
             let before = memory.purchase;
             memory.purchase = seen.as_ref().and_then(|group| Purchase::seen(before, group, observed.now));
         }
-        if let Look::At { at, .. } = &observed.stored {
+        if let LastRead::At { at, .. } = &observed.stored {
             memory.stored.retain(|_, written| *written >= *at);
         }
         memory.busy.retain(|_, at| !overdue(*at, BUSY_FOR, observed.now));
@@ -406,8 +406,8 @@ impl Ledger {
     fn absorb(&mut self, observed: &Observed) {
         let now = observed.now;
         let seen = match &observed.group {
-            Look::At { at, seen } if self.changed_at.is_none_or(|changed| *at > changed) => Some(seen),
-            Look::At { .. } | Look::Unknown | Look::Failed { .. } => None,
+            LastRead::At { at, seen } if self.changed_at.is_none_or(|changed| *at > changed) => Some(seen),
+            LastRead::At { .. } | LastRead::Unknown | LastRead::Failed { .. } => None,
         };
         let group = seen.and_then(Option::as_ref);
         self.created = self.created.filter(|at| group.is_none() && !overdue(*at, EFFECT_DEADLINE, now));
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_whose_answer_nobody_heard_may_have_happened() {
+    fn a_call_whose_response_was_lost_may_have_been_carried_out() {
         let mut memory = Memory::default();
         drop(memory.sent(&[&raise()], Timestamp(1)));
         assert_eq!(memory.ledger.desired, Some((5, Timestamp(1))));
@@ -468,16 +468,16 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_replaces_what_may_have_happened() {
+    fn a_response_replaces_what_may_have_happened() {
         let mut memory = Memory::default();
-        let unanswered = memory.sent(&[&raise()], Timestamp(1));
-        memory.answered(unanswered, [(&raise(), Outcome::Refused)], Timestamp(2));
+        let in_flight = memory.sent(&[&raise()], Timestamp(1));
+        memory.completed(in_flight, [(&raise(), WriteOutcome::Refused)], Timestamp(2));
         assert_eq!(memory.ledger.desired, None, "it was refused");
         assert_eq!(memory.ledger.changed_at, Some(Timestamp(2)), "older views are void all the same");
     }
 
     #[test]
-    fn what_is_written_to_kubernetes_is_noted_only_when_it_was_answered() {
+    fn writes_to_kubernetes_are_recorded_only_after_a_response() {
         let delete: Action = MachineAction::DeleteMachine {
             name: MachineName::new("m"),
             uid: "u".into(),
@@ -486,9 +486,9 @@ mod tests {
         }
         .into();
         let mut memory = Memory::default();
-        let unanswered = memory.sent(&[&delete], Timestamp(1));
+        let in_flight = memory.sent(&[&delete], Timestamp(1));
         assert_eq!(memory, Memory::default());
-        memory.answered(unanswered, [(&delete, Outcome::Done)], Timestamp(2));
+        memory.completed(in_flight, [(&delete, WriteOutcome::Done)], Timestamp(2));
         assert_eq!(memory.deleted_machines.len(), 1);
     }
 }

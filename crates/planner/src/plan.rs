@@ -83,7 +83,7 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
 fn finish(situation: &Situation<'_>, mut draft: Draft) -> Plan {
     let events = std::mem::take(&mut draft.events);
     let conditions = summary::conditions(situation, &draft);
-    let next = summary::next_look(situation, &draft);
+    let next = summary::next_observation(situation, &draft);
     let memory = draft.memory.clone();
     let machines = summary::machines(situation, &draft);
     let actions = draft.into_actions(&situation.desired.identity.group, situation.observed.now);

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_begins_anew() {
+    fn what_is_lost_starts_again() {
         let targets = heard(&[(40, 0)]);
         assert_eq!(targets.steady(minute(74), WINDOW), None);
         assert_eq!(targets.steady(minute(75), WINDOW), Some(0));

@@ -22,7 +22,7 @@ use crate::desired::Wanted;
 use crate::draft::Draft;
 use crate::memory::SHORT_FOR;
 use crate::observed::{Ec2State, MoveBlock};
-use crate::report::{Counts, MachineReport, NextLook, OutsideReport, Pace, TemplateReport};
+use crate::report::{Counts, MachineReport, NextObservation, OutsideReport, Pace, TemplateReport};
 use crate::situation::{ContentState, MachineState, Member, Situation, View};
 use foo_model::group::TemplateChoice;
 use foo_model::{InstanceId, LifecycleState, NodeState, SpecHash, Timestamp};
@@ -33,8 +33,8 @@ use std::collections::BTreeSet;
 pub(crate) fn provisioned(situation: &Situation<'_>) -> bool {
     let serves =
         |member: &Member<'_>| member.is_replica() && member.instance.lifecycle == LifecycleState::InService;
-    let somebody = situation.members.iter().any(serves);
-    matches!(situation.view, View::Ours(_)) && (situation.target.replicas == 0 || somebody)
+    let serving = situation.members.iter().any(serves);
+    matches!(situation.view, View::Own(_)) && (situation.target.replicas == 0 || serving)
 }
 
 /// Provider ids of all instances that exist, sorted. `None` if they are unknown.
@@ -46,7 +46,7 @@ pub(crate) fn provisioned(situation: &Situation<'_>) -> bool {
 pub(crate) fn provider_ids(situation: &Situation<'_>) -> Option<Vec<String>> {
     match situation.view {
         View::Unknown | View::Failed { .. } | View::Foreign(_) => None,
-        View::Absent | View::Ours(_) => {
+        View::Absent | View::Own(_) => {
             let members = situation
                 .members
                 .iter()
@@ -140,14 +140,14 @@ pub(crate) fn outside(situation: &Situation<'_>) -> Vec<OutsideReport> {
         })
     });
     match situation.view {
-        View::Absent | View::Ours(_) => said.collect(),
+        View::Absent | View::Own(_) => said.collect(),
         View::Unknown | View::Failed { .. } | View::Foreign(_) => Vec::new(),
     }
 }
 
 /// The template version that new instances launch from, once its hash is known.
 pub(crate) fn template(situation: &Situation<'_>) -> Option<TemplateReport> {
-    let View::Ours(group) = situation.view else { return None };
+    let View::Own(group) = situation.view else { return None };
     match &group.template {
         Some((id, TemplateChoice::Version(version))) => Some(TemplateReport {
             id: id.as_str().to_owned(),
@@ -159,7 +159,7 @@ pub(crate) fn template(situation: &Situation<'_>) -> Option<TemplateReport> {
 }
 
 /// When to observe again, and how often until then.
-pub(crate) fn next_look(situation: &Situation<'_>, draft: &Draft) -> NextLook {
+pub(crate) fn next_observation(situation: &Situation<'_>, draft: &Draft) -> NextObservation {
     let now = situation.observed.now;
     let settling = (!situation.is_settled()).then_some(situation.observed.size_decisions_from);
     let short = draft.memory.short_since.map(|since| since.plus(SHORT_FOR)).filter(|at| *at > now);
@@ -173,7 +173,7 @@ pub(crate) fn next_look(situation: &Situation<'_>, draft: &Draft) -> NextLook {
         true if only_shuts_down(situation, draft) => Pace::Patient,
         true => Pace::Active,
     };
-    NextLook { pace, after: after.filter(|_| !paused) }
+    NextObservation { pace, after: after.filter(|_| !paused) }
 }
 
 /// Whether AWS has work in progress. A drain does not count: it can take hours, and Kubernetes shows its end.
@@ -182,12 +182,12 @@ fn is_under_way(situation: &Situation<'_>, draft: &Draft) -> bool {
     let expected = situation.memory.next_deadline().is_some();
     let moving = counts.terminating + counts.released + counts.booting + counts.without_foo_machine > 0
         || situation.unlaunched() > 0;
-    let ours = matches!(situation.view, View::Ours(_));
+    let own = matches!(situation.view, View::Own(_));
     let unclear = match situation.view {
         View::Unknown | View::Failed { .. } => true,
-        View::Absent | View::Ours(_) | View::Foreign(_) => !situation.is_fresh(),
+        View::Absent | View::Own(_) | View::Foreign(_) => !situation.is_fresh(),
     };
-    !draft.is_idle() || expected || (ours && moving) || unclear
+    !draft.is_idle() || expected || (own && moving) || unclear
 }
 
 /// Whether the only work in progress is instances that shut down, or wait to be terminated together with
@@ -208,7 +208,7 @@ fn only_shuts_down(situation: &Situation<'_>, draft: &Draft) -> bool {
         }
         _ => true,
     };
-    matches!(situation.view, View::Ours(_))
+    matches!(situation.view, View::Own(_))
         && situation.is_fresh()
         && situation.memory.ledger.desired.is_none()
         && draft.pending_change().desired.is_none()

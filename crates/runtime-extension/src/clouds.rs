@@ -9,7 +9,7 @@ use foo_cloud::{
     Asking, AwsClock, Cloud, CloudError, ErrorKind, ImageInfo, ImageQuery, InstanceTypeInfo, Limits, Lookups,
     Metered, Metrics, NetworkQuery, Operation, SubnetInfo, SystemClock, VcpuQuota,
 };
-use foo_model::eks::{Answer, InstanceProfile, Question, Role, VersionOffer};
+use foo_model::eks::{InstanceProfile, Query, QueryResult, Role, VersionOffer};
 use foo_model::names::TAG_CLUSTER;
 use foo_model::network::{Kind, Quotas, Scope, ZoneInfo};
 use foo_model::{ImageId, InstanceType, Zone};
@@ -146,8 +146,8 @@ impl Connected {
     /// The Kubernetes versions that EKS offers in the region, at most ten minutes old.
     pub(crate) async fn eks_versions(&self) -> foo_cloud::Result<Vec<VersionOffer>> {
         let ask = async {
-            let question = Question::Versions;
-            let Answer::Versions(offers) = self.cloud.describe_eks(&question).await? else {
+            let question = Query::Versions;
+            let QueryResult::Versions(offers) = self.cloud.describe_eks(&question).await? else {
                 let why = "it is the response to another question";
                 return Err(CloudError::new(question.operation(), ErrorKind::Internal, None, why));
             };

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
     use crate::testing::World;
     use foo_cloud::Clusters as _;
-    use foo_model::eks::{Answer, Question};
+    use foo_model::eks::{Query, QueryResult};
     use foo_simulator_core::{DEFAULT_REGION, Fault, FaultRule};
     use serde_json::{Value, json};
     use std::collections::BTreeMap;
@@ -246,8 +246,8 @@ mod tests {
 
     /// The version that EKS runs, by minor.
     async fn patches(world: &World) -> BTreeMap<String, String> {
-        let response = world.aws.cloud(DEFAULT_REGION, "own").describe_eks(&Question::Versions).await;
-        let Answer::Versions(offers) = response.unwrap() else { panic!("no versions") };
+        let response = world.aws.cloud(DEFAULT_REGION, "own").describe_eks(&Query::Versions).await;
+        let QueryResult::Versions(offers) = response.unwrap() else { panic!("no versions") };
         let patch = |offer: VersionOffer| (offer.version.to_string(), format!("v{}", offer.patch.unwrap()));
         offers.into_iter().map(patch).collect()
     }

@@ -47,7 +47,7 @@ impl Clock {
         self.pace
     }
 
-    /// What AWS dates its answers with, and judges signatures by: the time that callers have, however virtual time passes.
+    /// The date of AWS's responses and of the check of signatures: the callers' time, however virtual time passes.
     pub(crate) fn real(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)).plus(self.passed)
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_have_real_time_whatever_virtual_time_does_until_theirs_passes_too() {
+    fn callers_have_real_time_until_it_is_advanced_with_virtual_time() {
         let mut clock = Clock::new(Pace::Stepped, STEPPED_START);
         let before = clock.real();
         clock.step(Duration::from_hours(5));

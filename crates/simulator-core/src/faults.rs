@@ -1,4 +1,4 @@
-//! Fault injection: rules that make single calls fail, hang or lose their answer.
+//! Fault injection: rules that make single calls fail, hang or lose their response.
 
 use crate::core::chance::Chance;
 use crate::core::error::AwsError;
@@ -43,7 +43,7 @@ pub struct FaultRule {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Fault {
-    /// It is refused with this answer and not carried out. `{request-id}` in the message becomes a new id each time.
+    /// It is refused with this response and not carried out. `{request-id}` in the message becomes a new id each time.
     Error {
         /// AWS's error code.
         code: String,
@@ -67,11 +67,11 @@ pub enum Fault {
     DroppedBefore,
     /// It is carried out, then the connection is reset.
     DroppedAfter,
-    /// It is not carried out, and no answer ever comes; the connection stays open.
+    /// It is not carried out and gets no response; the connection stays open.
     Hang,
-    /// It is carried out, and no answer ever comes; the connection stays open.
+    /// It is carried out, but gets no response; the connection stays open.
     HangAfter,
-    /// It is carried out, but the connection ends in the middle of the answer's body.
+    /// It is carried out, but the connection ends in the middle of the response's body.
     Truncated,
     /// AWS cannot be reached, and the caller knows that the call was not carried out. Over HTTP the same as
     /// [`Self::DroppedBefore`].

@@ -1,5 +1,5 @@
-//! Makes tokens of clusters, as `aws eks get-token` does: for the stand-in kubelets of a test bed, and for tests. Nothing here judges
-//! them: aws-iam-authenticator does, with the answers of STS.
+//! Creates tokens of clusters, as `aws eks get-token` does: for the stand-in kubelets of a test bed, and for tests.
+//! aws-iam-authenticator verifies them with STS; nothing here does.
 
 use crate::signing::{Scope, Signed, encode, signature, text_of};
 use base64::Engine as _;

@@ -58,15 +58,15 @@ impl Snapshots {
 pub enum Gate {
     /// It is carried out, after this wait.
     Open(Duration),
-    /// It is carried out, but its answer is lost.
-    AnswerLost,
-    /// It is carried out, but its answer ends in the middle.
+    /// It is carried out, but its response is lost.
+    ResponseLost,
+    /// It is carried out, but its response ends in the middle.
     Truncated,
-    /// It is carried out, but its answer never comes; the connection stays open.
+    /// It is carried out, but its response never comes; the connection stays open.
     Silence,
-    /// It is not carried out and gets no answer; the connection stays open.
+    /// It is not carried out and gets no response; the connection stays open.
     Hangs,
-    /// It is not carried out and gets this answer.
+    /// It is not carried out and gets this response.
     Refused(AwsError),
     /// It is not carried out, and the connection is reset; the caller cannot know that it was not.
     Dropped,
@@ -74,7 +74,7 @@ pub enum Gate {
     Unreachable,
 }
 
-/// What happens to the answer of a call that is carried out.
+/// What happens to the response of a call that is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// It arrives.
@@ -155,7 +155,7 @@ impl World {
             Some(Fault::Denied) => Gate::Refused(faults::denied(call, &self.config.account)),
             Some(Fault::Throttled) => Gate::Refused(faults::throttled(call.service)),
             Some(Fault::DroppedBefore) => Gate::Dropped,
-            Some(Fault::DroppedAfter) => Gate::AnswerLost,
+            Some(Fault::DroppedAfter) => Gate::ResponseLost,
             Some(Fault::Hang) => Gate::Hangs,
             Some(Fault::HangAfter) => Gate::Silence,
             Some(Fault::Truncated) => Gate::Truncated,
@@ -181,7 +181,7 @@ impl World {
                 inner.calls.record(now, call, "Hang");
                 Gate::Hangs
             }
-            open @ (Gate::Open(_) | Gate::AnswerLost | Gate::Truncated | Gate::Silence) => open,
+            open @ (Gate::Open(_) | Gate::ResponseLost | Gate::Truncated | Gate::Silence) => open,
         }
     }
 

@@ -40,7 +40,7 @@ impl Client {
         Ok(BufReader::new(stream))
     }
 
-    /// Makes a call and returns its answer, which must be a success.
+    /// Makes a call and returns its response, which must be a success.
     fn call(&mut self, service: &str, version: &str, parameters: &str) -> Result<String> {
         let body = format!("{parameters}&Version={version}");
         let request = format!(
@@ -70,14 +70,14 @@ impl Client {
                 _ => {}
             }
         }
-        let mut answer = vec![0; length];
-        stream.read_exact(&mut answer)?;
-        let answer = String::from_utf8(answer)?;
+        let mut response = vec![0; length];
+        stream.read_exact(&mut response)?;
+        let response = String::from_utf8(response)?;
         if !status.contains(" 200 ") {
-            bail!("{status}{answer}");
+            bail!("{status}{response}");
         }
         self.stream = (!close && !status.starts_with("HTTP/1.0")).then_some(stream);
-        Ok(answer)
+        Ok(response)
     }
 
     fn scaling(&mut self, parameters: &str) -> Result<String> {
@@ -116,17 +116,17 @@ fn texts<'a>(xml: &'a str, element: &'a str) -> impl Iterator<Item = &'a str> {
     pieces.into_iter().filter_map(|piece| piece.split('<').next())
 }
 
-/// The median of some calls, and the last answer.
+/// The median of some calls, and the last response.
 fn median(times: u32, mut call: impl FnMut() -> Result<String>) -> Result<(Duration, String)> {
     let mut taken = Vec::new();
-    let mut answer = String::new();
+    let mut response = String::new();
     for _ in 0..times {
         let started = Instant::now();
-        answer = call()?;
+        response = call()?;
         taken.push(started.elapsed());
     }
     taken.sort();
-    Ok((taken.get(taken.len() / 2).copied().unwrap_or_default(), answer))
+    Ok((taken.get(taken.len() / 2).copied().unwrap_or_default(), response))
 }
 
 fn resident_megabytes(pid: u32) -> Result<u64> {
@@ -138,19 +138,19 @@ fn resident_megabytes(pid: u32) -> Result<u64> {
 fn measure(name: &str, client: &mut Client, pid: u32, groups: u32, seconds: u64) -> Result<()> {
     println!("{name}: {groups} groups, {} instances", groups * INSTANCES_PER_GROUP);
     let page = groups.min(100);
-    let (took, answer) =
+    let (took, response) =
         median(11, || client.scaling(&format!("Action=DescribeAutoScalingGroups&MaxRecords={page}")))?;
     println!(
         "  a page of {page} groups with {} instances: {:.1} ms, {} kB (target for 100 groups: 20 ms)",
-        texts(&answer, "InstanceId").count(),
+        texts(&response, "InstanceId").count(),
         took.as_secs_f64() * 1e3,
-        answer.len() / 1024
+        response.len() / 1024
     );
     println!("  resident memory: {} MB (target for 1,000 groups: 300)", resident_megabytes(pid)?);
     let started = Instant::now();
     let mut calls = 0_u32;
     while started.elapsed() < Duration::from_secs(seconds) {
-        client.scaling("Action=DescribeAutoScalingGroups&AutoScalingGroupNames.member.1=nobody")?;
+        client.scaling("Action=DescribeAutoScalingGroups&AutoScalingGroupNames.member.1=none")?;
         calls += 1;
     }
     let rate = f64::from(calls) / started.elapsed().as_secs_f64();

@@ -2,14 +2,14 @@
 //!
 //! | method and path | what |
 //! |---|---|
-//! | GET `/_sim/health` | answers when the simulator does |
+//! | GET `/_sim/health` | responds while the simulator runs |
 //! | GET `/_sim/state` | everything |
 //! | GET, POST `/_sim/clock` | `{"now","pace"}`; `{"step_seconds":n}`, `{"factor":x}` or `{"stepped":true}` |
 //! | GET, POST, DELETE `/_sim/faults` | the rules; add one ([`FaultRule`]); remove all |
 //! | DELETE `/_sim/faults/<n>` | remove one |
 //! | GET, DELETE `/_sim/calls` | counts by action and by caller, total, the latest calls; reset |
 //! | GET, PUT `/_sim/throttling` | [`Throttling`] |
-//! | GET `/_sim/actions` | everything that is not answered with `InvalidAction` |
+//! | GET `/_sim/actions` | all actions that are not refused with `InvalidAction` |
 //! | GET `/_sim/page`, `/_sim/page/<r>`, `/_sim/page/<r>/<group>` | what the page at `/` shows: all groups; the networks of a region; one group |
 //! | GET, PUT `/_sim/keys`; DELETE `/_sim/keys/<id>` | access keys ([`AccessKey`]), without secrets; add or replace one; remove |
 //! | GET, PUT `/_sim/roles`; DELETE `/_sim/roles/<name>` | roles ([`Role`](crate::iam::roles::Role)); add or replace one; remove |
@@ -52,7 +52,7 @@
 
 mod clusters;
 mod networks;
-mod outcome;
+mod result;
 
 use crate::Pace;
 use crate::core::catalogue::{Boot, TypeInfo};
@@ -66,7 +66,7 @@ use crate::throttle::Throttling;
 use crate::wire;
 use foo_model::InstanceId;
 use http::{Method, StatusCode};
-use outcome::{Outcome, Refusal, done, parse, removed, value_of};
+use result::{ControlError, ControlResult, done, parse, removed, value_of};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -75,8 +75,8 @@ use std::time::Duration;
 /// Prefix of the paths of the control API.
 pub(crate) const PREFIX: &str = "/_sim/";
 
-/// An answer of the control API.
-pub(crate) struct ControlAnswer {
+/// A response of the control API.
+pub(crate) struct ControlResponse {
     pub(crate) status: StatusCode,
     pub(crate) body: String,
 }
@@ -155,8 +155,8 @@ struct ImageChange {
     available: Option<bool>,
 }
 
-/// Answers a control request.
-pub(crate) fn answer(simulator: &Simulator, method: &Method, path: &str, body: &[u8]) -> ControlAnswer {
+/// Responds to a control request.
+pub(crate) fn respond(simulator: &Simulator, method: &Method, path: &str, body: &[u8]) -> ControlResponse {
     let decoded = url_decode(path.strip_prefix(PREFIX).unwrap_or_default());
     let segments: Vec<&str> = decoded.iter().map(String::as_str).collect();
     let outcome = match segments.as_slice() {
@@ -164,13 +164,13 @@ pub(crate) fn answer(simulator: &Simulator, method: &Method, path: &str, body: &
         rest => of_all(simulator, method, rest, body),
     };
     match outcome {
-        Ok(value) => ControlAnswer { status: StatusCode::OK, body: value.to_string() },
-        Err(Refusal::NotFound) => ControlAnswer {
+        Ok(value) => ControlResponse { status: StatusCode::OK, body: value.to_string() },
+        Err(ControlError::NotFound) => ControlResponse {
             status: StatusCode::NOT_FOUND,
             body: json!({ "error": format!("there is no {method} {path}") }).to_string(),
         },
-        Err(Refusal::Bad(message)) => {
-            ControlAnswer { status: StatusCode::BAD_REQUEST, body: json!({ "error": message }).to_string() }
+        Err(ControlError::Bad(message)) => {
+            ControlResponse { status: StatusCode::BAD_REQUEST, body: json!({ "error": message }).to_string() }
         }
     }
 }
@@ -189,7 +189,7 @@ fn url_decode(path: &str) -> Vec<String> {
         .collect()
 }
 
-fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) -> Outcome {
+fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) -> ControlResult {
     match (method.as_str(), path) {
         ("GET", ["health"]) => Ok(json!({ "ok": true })),
         ("GET", ["state"]) => Ok(simulator.state()),
@@ -214,18 +214,18 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
         ("GET", ["page"]) => Ok(page::overview(simulator)),
         ("GET", ["page", region]) => Ok(page::networks(&simulator.region(region))),
         ("GET", ["page", region, group]) => {
-            page::group(&simulator.region(region), group).ok_or(Refusal::NotFound)
+            page::group(&simulator.region(region), group).ok_or(ControlError::NotFound)
         }
         ("GET", ["actions"]) => Ok(wire::all_actions()
             .into_iter()
             .map(|(service, action)| Value::String(format!("{}:{action}", service.name())))
             .collect()),
         ("GET", ["regions"]) => value_of(simulator.region_names()),
-        _ => Err(Refusal::NotFound),
+        _ => Err(ControlError::NotFound),
     }
 }
 
-fn change_clock(simulator: &Simulator, body: &[u8]) -> Outcome {
+fn change_clock(simulator: &Simulator, body: &[u8]) -> ControlResult {
     let change: ClockChange = parse(body)?;
     if let Some(factor) = change.factor {
         simulator.set_pace(Pace::Scaled { factor });
@@ -234,14 +234,15 @@ fn change_clock(simulator: &Simulator, body: &[u8]) -> Outcome {
         simulator.set_pace(Pace::Stepped);
     }
     if let Some(seconds) = change.step_seconds {
-        let by = Duration::try_from_secs_f64(seconds).map_err(|error| Refusal::Bad(error.to_string()))?;
+        let by =
+            Duration::try_from_secs_f64(seconds).map_err(|error| ControlError::Bad(error.to_string()))?;
         simulator.step(by);
     }
     Ok(clock(simulator))
 }
 
 /// Fault rules for calls.
-fn of_faults(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) -> Outcome {
+fn of_faults(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) -> ControlResult {
     match (method.as_str(), path) {
         ("GET", ["faults"]) => Ok(simulator
             .faults()
@@ -257,15 +258,15 @@ fn of_faults(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8])
             Ok(json!({}))
         }
         ("DELETE", ["faults", number]) => {
-            let number = number.parse().map_err(|_| Refusal::NotFound)?;
+            let number = number.parse().map_err(|_| ControlError::NotFound)?;
             removed(simulator.remove_fault(number))
         }
-        _ => Err(Refusal::NotFound),
+        _ => Err(ControlError::NotFound),
     }
 }
 
 /// Access keys, roles and their sessions.
-fn of_access(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) -> Outcome {
+fn of_access(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) -> ControlResult {
     match (method.as_str(), path) {
         ("GET", ["keys"]) => value_of(simulator.keys()),
         ("PUT", ["keys"]) => {
@@ -287,31 +288,31 @@ fn of_access(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8])
         }
         ("DELETE", ["instance-profiles", name]) => removed(simulator.remove_instance_profile(name)),
         ("DELETE", ["sessions"]) => Ok(json!({ "ended": simulator.expire_sessions() })),
-        _ => Err(Refusal::NotFound),
+        _ => Err(ControlError::NotFound),
     }
 }
 
-fn of_snapshots(simulator: &Simulator, method: &Method, path: &[&str]) -> Outcome {
+fn of_snapshots(simulator: &Simulator, method: &Method, path: &[&str]) -> ControlResult {
     match (method.as_str(), path) {
         ("GET", ["snapshots"]) => value_of(simulator.snapshot_names()),
         ("POST", ["snapshots", name]) => {
-            simulator.take_snapshot(name).map_err(|error| Refusal::Bad(error.to_string()))?;
+            simulator.take_snapshot(name).map_err(|error| ControlError::Bad(error.to_string()))?;
             Ok(json!({}))
         }
         ("POST", ["snapshots", name, "restore"]) => {
-            simulator.restore_snapshot(name).map_err(|_| Refusal::NotFound)?;
+            simulator.restore_snapshot(name).map_err(|_| ControlError::NotFound)?;
             Ok(json!({}))
         }
         ("DELETE", ["snapshots", name]) => removed(simulator.drop_snapshot(name)),
-        _ => Err(Refusal::NotFound),
+        _ => Err(ControlError::NotFound),
     }
 }
 
-fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8]) -> Outcome {
+fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8]) -> ControlResult {
     match (method.as_str(), path) {
         ("GET", ["state"]) => Ok(region.state()),
         ("GET", ["groups"]) => value_of(region.groups()),
-        ("GET", ["groups", name]) => region.group(name).map_or(Err(Refusal::NotFound), value_of),
+        ("GET", ["groups", name]) => region.group(name).map_or(Err(ControlError::NotFound), value_of),
         ("GET", ["activities", group]) => value_of(region.activities(group)),
         ("GET", ["instances"]) => value_of(region.instances()),
         (_, ["instances", _, _]) => of_instance(region, method, path, body),
@@ -356,7 +357,7 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
 }
 
 /// Changes of one instance.
-fn of_instance(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8]) -> Outcome {
+fn of_instance(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8]) -> ControlResult {
     match (method.as_str(), path) {
         ("POST", ["instances", id, "kill"]) => done(region.kill_instance(&InstanceId::from(*id))),
         ("POST", ["instances", id, "recommend-rebalance"]) => {
@@ -372,7 +373,7 @@ fn of_instance(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8
             let change: RootVolumeChange = parse(body)?;
             done(region.set_root_volume(&InstanceId::from(*id), change.state))
         }
-        _ => Err(Refusal::NotFound),
+        _ => Err(ControlError::NotFound),
     }
 }
 
@@ -389,23 +390,23 @@ fn merge(value: &mut Value, change: Value) {
 }
 
 /// EventBridge: rules, and the events of the region.
-fn of_events(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8]) -> Outcome {
+fn of_events(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8]) -> ControlResult {
     match (method.as_str(), path) {
         ("GET", ["event-rules"]) => value_of(region.event_rules()),
         ("PUT", ["event-rules"]) => done(region.set_event_rules(parse(body)?)),
         ("POST", ["events"]) => {
             let event: NewEvent = parse(body)?;
-            done(region.tell(&event.source, &event.detail_type, event.resources, event.detail))
+            done(region.publish(&event.source, &event.detail_type, event.resources, event.detail))
         }
         ("GET", ["events"]) => value_of(region.events_after(0)),
         ("GET", ["events", after]) => {
-            value_of(region.events_after(after.parse().map_err(|_| Refusal::NotFound)?))
+            value_of(region.events_after(after.parse().map_err(|_| ControlError::NotFound)?))
         }
-        _ => Err(Refusal::NotFound),
+        _ => Err(ControlError::NotFound),
     }
 }
 
-fn change_image(region: &RegionHandle, id: &str, body: &[u8]) -> Outcome {
+fn change_image(region: &RegionHandle, id: &str, body: &[u8]) -> ControlResult {
     let change: ImageChange = parse(body)?;
     if let Some(boots) = change.boots {
         done(region.set_image_boot(id, boots))?;
@@ -417,25 +418,25 @@ fn change_image(region: &RegionHandle, id: &str, body: &[u8]) -> Outcome {
 }
 
 /// Changes settings; those that the request does not contain stay.
-fn change_settings(region: &RegionHandle, body: &[u8]) -> Outcome {
+fn change_settings(region: &RegionHandle, body: &[u8]) -> ControlResult {
     let change: serde_json::Map<String, Value> = parse(body)?;
     let mut merged = value_of(region.settings())?;
     merge(&mut merged, Value::Object(change));
-    let settings = serde_json::from_value(merged).map_err(|error| Refusal::Bad(error.to_string()))?;
+    let settings = serde_json::from_value(merged).map_err(|error| ControlError::Bad(error.to_string()))?;
     done(region.change_settings(|current| *current = settings))
 }
 
 /// The instance type of a request; the name is enough if the rest can be derived from it.
-fn type_of(body: &[u8]) -> Result<TypeInfo, Refusal> {
+fn type_of(body: &[u8]) -> Result<TypeInfo, ControlError> {
     let spec: Value = parse(body)?;
     let only_name = spec.as_object().is_some_and(|fields| fields.len() == 1);
     match spec.get("name").and_then(Value::as_str).filter(|_| only_name) {
         Some(name) => TypeInfo::named(name).ok_or_else(|| {
-            Refusal::Bad(format!(
+            ControlError::Bad(format!(
                 "{name}: only of plain types of the families c, m, r and t the name is enough"
             ))
         }),
-        None => serde_json::from_value(spec).map_err(|error| Refusal::Bad(error.to_string())),
+        None => serde_json::from_value(spec).map_err(|error| ControlError::Bad(error.to_string())),
     }
 }
 

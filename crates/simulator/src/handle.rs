@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::Deref;
 use tokio::task::JoinHandle;
 
-/// A simulated AWS that answers HTTP until the handle is dropped.
+/// A simulated AWS that serves HTTP until the handle is dropped.
 #[derive(Debug)]
 pub struct Handle {
     simulator: Simulator,

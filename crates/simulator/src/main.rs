@@ -46,7 +46,7 @@ struct Flags {
     /// Maximum virtual seconds until a group notices that one of its instances was terminated.
     #[arg(long, default_value_t = 30.0, value_parser = parse_seconds)]
     health_check_seconds: f64,
-    /// Virtual seconds by which answers of Describe calls are out of date.
+    /// Virtual seconds by which responses of Describe calls are out of date.
     #[arg(long, default_value_t = 0.0, value_parser = parse_seconds)]
     read_lag_seconds: f64,
     /// Access key with all permissions, as ID:SECRET; can be repeated. With at least one key the simulator

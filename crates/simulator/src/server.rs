@@ -4,7 +4,7 @@ use crate::control;
 use crate::page;
 use crate::simulator::Simulator;
 use crate::wire::sigv4::SignedRequest;
-use crate::wire::{self, WireAnswer};
+use crate::wire::{self, WireResponse};
 use bytes::Bytes;
 use foo_model::Timestamp;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderValue};
@@ -32,14 +32,14 @@ pub(crate) enum Side {
     Eks,
 }
 
-/// Makes the server reset the connection without an answer.
+/// Makes the server reset the connection without a response.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection is dropped on purpose")]
 struct Dropped;
 
-/// Makes the server end the connection in the middle of an answer.
+/// Makes the server end the connection in the middle of a response.
 #[derive(Debug, thiserror::Error)]
-#[error("the answer is cut off on purpose")]
+#[error("the response is truncated on purpose")]
 struct CutOff;
 
 /// Accepts connections until the task is aborted; open connections end with it.
@@ -68,7 +68,7 @@ async fn connection(stream: TcpStream, simulator: Simulator, side: Side) {
     }
     let service = service_fn(move |request| {
         let simulator = simulator.clone();
-        Box::pin(async move { answer(&simulator, side, request).await })
+        Box::pin(async move { respond(&simulator, side, request).await })
     });
     let mut connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -91,11 +91,11 @@ async fn connection(stream: TcpStream, simulator: Simulator, side: Side) {
     }
 }
 
-async fn answer(
+async fn respond(
     simulator: &Simulator,
     side: Side,
     request: Request<Incoming>,
-) -> Result<Response<AnswerBody>, Dropped> {
+) -> Result<Response<ResponseBody>, Dropped> {
     let (head, body) = request.into_parts();
     // Requests of AWS's protocols to a path of the page have parameters or a signature.
     if side == Side::Callers
@@ -112,8 +112,8 @@ async fn answer(
     let body = body.to_bytes();
     let query = head.uri.query().unwrap_or_default();
     if side == Side::Callers && head.uri.path().starts_with(control::PREFIX) {
-        let answer = control::answer(simulator, &head.method, head.uri.path(), &body);
-        return Ok(plain(answer.status, "application/json", answer.body));
+        let response = control::respond(simulator, &head.method, head.uri.path(), &body);
+        return Ok(plain(response.status, "application/json", response.body));
     }
     let authorization = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let simulator = match wire::signature::scope(authorization, query) {
@@ -129,42 +129,44 @@ async fn answer(
         received: simulator.real_time(),
     };
     let target = head.headers.get(wire::json::TARGET).and_then(|value| value.to_str().ok());
-    let answer = match target {
-        _ if side == Side::Eks => wire::of_eks::answer(&simulator.world, &request),
-        Some(target) => wire::json::answer(&simulator.world, request, target).await,
-        None if wire::s3::is_s3(&request) => wire::s3::answer(&simulator.world, request).await,
-        None if wire::rest::is_rest(&request) => wire::rest::answer(&simulator.world, request).await,
-        None => wire::answer_verified(&simulator.world, request).await,
+    let response = match target {
+        _ if side == Side::Eks => wire::of_eks::respond(&simulator.world, &request),
+        Some(target) => wire::json::respond(&simulator.world, request, target).await,
+        None if wire::s3::is_s3(&request) => wire::s3::respond(&simulator.world, request).await,
+        None if wire::rest::is_rest(&request) => wire::rest::respond(&simulator.world, request).await,
+        None => wire::respond_to_verified(&simulator.world, request).await,
     };
-    let mut response = response_of(answer)?;
+    let mut response = response_of(response)?;
     if let Some(date) = date(simulator.real_time()) {
         response.headers_mut().insert(DATE, date);
     }
     Ok(response)
 }
 
-/// When an answer was sent, as HTTP writes it (RFC 9110, section 5.6.7): callers sign tokens by it.
+/// When a response was sent, as HTTP writes it (RFC 9110, section 5.6.7): callers sign tokens by it.
 fn date(at: Timestamp) -> Option<HeaderValue> {
     let at = jiff::Timestamp::from_millisecond(at.0).ok()?;
     HeaderValue::from_str(&at.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()).ok()
 }
 
-fn response_of(answer: WireAnswer) -> Result<Response<AnswerBody>, Dropped> {
-    match answer {
-        WireAnswer::Dropped => Err(Dropped),
-        WireAnswer::Truncated { status, body, content_type } => {
+fn response_of(response: WireResponse) -> Result<Response<ResponseBody>, Dropped> {
+    match response {
+        WireResponse::Dropped => Err(Dropped),
+        WireResponse::Truncated { status, body, content_type } => {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             let mut response = plain(status, content_type, body);
             response.body_mut().truncate();
             Ok(response)
         }
-        WireAnswer::Object { status, body, request_id } => {
+        WireResponse::Object { status, body, request_id } => {
             let mut response = identified(status, wire::XML, String::new(), &request_id);
-            *response.body_mut() = AnswerBody::from(Bytes::from(body));
+            *response.body_mut() = ResponseBody::from(Bytes::from(body));
             Ok(response)
         }
-        WireAnswer::Xml { status, body, request_id } => Ok(identified(status, wire::XML, body, &request_id)),
-        WireAnswer::Json { status, body, request_id, content_type, query_error, error_type } => {
+        WireResponse::Xml { status, body, request_id } => {
+            Ok(identified(status, wire::XML, body, &request_id))
+        }
+        WireResponse::Json { status, body, request_id, content_type, query_error, error_type } => {
             let mut response = identified(status, content_type, body, &request_id);
             if let Some(value) = query_error.and_then(|error| HeaderValue::from_str(&error).ok()) {
                 response.headers_mut().insert("x-amzn-query-error", value);
@@ -177,13 +179,13 @@ fn response_of(answer: WireAnswer) -> Result<Response<AnswerBody>, Dropped> {
     }
 }
 
-/// An answer of AWS, with its request id.
+/// A response of AWS, with its request id.
 fn identified(
     status: u16,
     content_type: &'static str,
     body: String,
     request_id: &str,
-) -> Response<AnswerBody> {
+) -> Response<ResponseBody> {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = plain(status, content_type, body);
     if let Ok(value) = HeaderValue::from_str(request_id) {
@@ -192,14 +194,14 @@ fn identified(
     response
 }
 
-fn plain(status: StatusCode, content_type: &'static str, body: String) -> Response<AnswerBody> {
-    let mut response = Response::new(AnswerBody::from(body));
+fn plain(status: StatusCode, content_type: &'static str, body: String) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::from(body));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
 }
 
-/// The end of an answer's body.
+/// The end of a response's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// Complete.
@@ -211,13 +213,13 @@ enum End {
 }
 
 /// A body that may be shorter than its Content-Length.
-struct AnswerBody {
+struct ResponseBody {
     rest: Bytes,
     length: u64,
     end: End,
 }
 
-impl AnswerBody {
+impl ResponseBody {
     /// Removes the second half.
     fn truncate(&mut self) {
         self.rest.truncate(self.rest.len() / 2);
@@ -225,19 +227,19 @@ impl AnswerBody {
     }
 }
 
-impl From<String> for AnswerBody {
+impl From<String> for ResponseBody {
     fn from(text: String) -> Self {
         Self::from(Bytes::from(text))
     }
 }
 
-impl From<Bytes> for AnswerBody {
+impl From<Bytes> for ResponseBody {
     fn from(rest: Bytes) -> Self {
         Self { length: u64::try_from(rest.len()).unwrap_or(u64::MAX), rest, end: End::Whole }
     }
 }
 
-impl Body for AnswerBody {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = CutOff;
 

@@ -40,7 +40,7 @@ fn files(root: &Path, folder: &Path, found: &mut Vec<String>) -> Result<()> {
     for entry in entries {
         let entry = entry.with_context(|| format!("listing {}", folder.display()))?;
         let path = entry.path();
-        if entry.file_type().with_context(|| format!("looking at {}", path.display()))?.is_dir() {
+        if entry.file_type().with_context(|| format!("reading the type of {}", path.display()))?.is_dir() {
             files(root, &path, found)?;
         } else {
             let relative = path.strip_prefix(root).context("a file outside of its folder")?;

@@ -98,7 +98,7 @@ struct Locked {
     checksum: Option<String>,
 }
 
-/// Where each crate of Cargo.lock comes from (`<name> <version>`), of every target, ours left out.
+/// Where each crate of Cargo.lock comes from (`<name> <version>`), of every target, except the workspace's own.
 pub(crate) fn sources(root: &Path) -> Result<BTreeMap<String, Source>> {
     let path = root.join("Cargo.lock");
     let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;

@@ -262,7 +262,7 @@ fn collect(tokens: TokenStream, paths: &mut BTreeSet<Path>) {
     }
 }
 
-/// Reads on in a path of which some segments are known, and answers with what comes after it.
+/// Reads the rest of a path of which some segments are known, and returns what comes after it.
 fn path<'a>(
     mut segments: Vec<String>,
     mut rest: &'a [TokenTree],

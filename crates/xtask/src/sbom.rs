@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_has_a_version_a_licence_and_unless_it_is_ours_a_checksum_and_an_address() {
+    fn everything_has_a_version_a_licence_and_unless_it_is_the_workspaces_a_checksum_and_an_address() {
         for component in components() {
             let text =
                 |path: &str| component.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -28,8 +28,8 @@ const FIRST: [&str; 6] =
 const WAITING: [&str; 1] = ["e2e/eks"];
 const WAITING_AT_A_TIME: &str = "4";
 
-/// Modules of end-to-end tests that only run before a release. `make chaos`: the manager is killed around each change of AWS, and each
-/// answer is lost, as the controller's suite plays it on a paused clock in every run. `make conformance`: a cluster that manages itself.
+/// Modules of end-to-end tests that only run before a release. `make chaos`: the manager is killed around each change of AWS, and
+/// each response is lost, as in the controller's suite on a paused clock in every run. `make conformance`: a cluster that manages itself.
 const BEFORE_A_RELEASE: [&str; 2] = ["crashes::", "self_hosted::"];
 
 /// How many of the longest tests the report lists.
@@ -308,7 +308,7 @@ mod tests {
             "test a::d ... FAILED",
             "test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
             "test result: ok. 40 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out; finished in 1.25s",
-            "test result: what somebody's test printed",
+            "test result: what a test printed",
         ] {
             let mut own = Total::default();
             own.read(line);

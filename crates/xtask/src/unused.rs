@@ -97,7 +97,7 @@ fn items(files: &[(&str, &str)]) -> Result<Vec<String>> {
         |name: &str| name.strip_suffix("Spec").is_some_and(|kind| counts.contains_key(kind));
     let once =
         declared.into_iter().filter(|(_, name)| counts.get(name) == Some(&1) && !is_derived_from(name));
-    Ok(once.map(|(path, name)| format!("{path}: nobody uses {name}")).collect())
+    Ok(once.map(|(path, name)| format!("{path}: {name} is not used")).collect())
 }
 
 /// The identifiers of a file in their order, without those of comments and texts; what is formatted into a text counts.
@@ -190,6 +190,6 @@ mod tests {
             ),
             ("src/b.rs", "fn own() -> Used { format!(\"{LIMIT}\"); } pub const LIMIT: u8 = 1;"),
         ];
-        assert_eq!(items(&files).unwrap(), ["src/a.rs: nobody uses dead", "src/a.rs: nobody uses gone"]);
+        assert_eq!(items(&files).unwrap(), ["src/a.rs: dead is not used", "src/a.rs: gone is not used"]);
     }
 }

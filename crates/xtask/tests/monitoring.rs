@@ -142,7 +142,7 @@ fn every_alert_has_a_severity_and_a_place_to_read_on() {
     }
 }
 
-/// What is scraped is served over TLS and for tokens only: the PodMonitor sends one of somebody who has the right, and no more.
+/// What is scraped is served over TLS and for tokens only: the PodMonitor sends that of a user with the right, and no other right.
 #[test]
 fn the_scrapers_token_has_the_right_to_get_metrics() {
     const SCRAPER: &str = "deploy/monitoring/scraper.yaml";

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-# Without the last six Chromium looks for its maker's hosts.
+# Without the last six Chromium connects to its maker's hosts.
 SWITCHES = [
     "--headless",
     "--no-sandbox",
@@ -61,10 +61,10 @@ class Page:
             message["sessionId"] = self._session
         os.write(self._out, json.dumps(message).encode() + b"\0")
         while True:
-            answer = json.loads(self._message())
-            if answer.get("id") == self._number:
-                assert "error" not in answer, answer
-                return answer["result"]
+            response = json.loads(self._message())
+            if response.get("id") == self._number:
+                assert "error" not in response, response
+                return response["result"]
 
     def _message(self):
         while b"\0" not in self._rest:
@@ -78,9 +78,9 @@ class Page:
 
     def value(self, expression):
         """What a JavaScript expression gives."""
-        answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True)
-        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
-        return answer["result"].get("value")
+        response = self._call("Runtime.evaluate", expression=expression, returnByValue=True)
+        assert "exceptionDetails" not in response, response["exceptionDetails"]
+        return response["result"].get("value")
 
     def screenshot(self):
         """The page as a PNG, in base64."""

@@ -1,6 +1,6 @@
-"""foo-sim and moto, asked the same: judge.py <endpoint of foo-sim>.
+"""Sends the same calls to foo-sim and moto: judge.py <endpoint of foo-sim>.
 
-moto is somebody else's reading of AWS's documents. Where the two differ one of them is wrong: `deviations.py` names the
+moto is an independent reading of AWS's documents. Where the two differ one of them is wrong: `deviations.py` names the
 differences in which moto is, with the reason, and any other fails. So does one that is named and no longer occurs.
 """
 
@@ -23,14 +23,14 @@ REGION = "eu-central-1"
 
 
 class Account:
-    """A fresh account at an endpoint, and what is needed to make groups in it."""
+    """A fresh account at an endpoint, and what is needed to create groups in it."""
 
-    # Failures that count as an answer.
+    # Failures that count as a result.
     excused = ()
 
     def __init__(self, endpoint):
         self.endpoint = endpoint
-        self.answers = {}
+        self.results = {}
         self.scenario = ""
         self.scaling, self.ec2, self.sts = (self.client(each) for each in ("autoscaling", "ec2", "sts"))
         self.sqs, self.ssm = self.client("sqs"), self.client("ssm")
@@ -56,15 +56,15 @@ class Account:
         self.ec2.create_launch_template(LaunchTemplateName="main", LaunchTemplateData=self.template_data())
         self.template = {"LaunchTemplateName": "main", "Version": "1"}
 
-    def step(self, name, call, /, *positional, look=lambda _: "ok", **parameters):
-        """Makes a call and writes down what came of it."""
+    def step(self, name, call, /, *positional, pick=lambda _: "ok", **parameters):
+        """Sends a call and records its result."""
         try:
-            answer = look(call(*positional, **parameters))
+            result = pick(call(*positional, **parameters))
         except ClientError as error:
-            answer = "refused: " + error.response["Error"]["Code"]
+            result = "refused: " + error.response["Error"]["Code"]
         except self.excused as error:
-            answer = f"no answer: {type(error).__name__}"
-        self.answers[f"{self.scenario}: {name}"] = json.loads(json.dumps(answer))
+            result = f"no response: {type(error).__name__}"
+        self.results[f"{self.scenario}: {name}"] = json.loads(json.dumps(result))
 
     def template_data(self):
         return {"ImageId": self.image, "InstanceType": "m7i.large"}
@@ -75,7 +75,7 @@ class Account:
         wanted = {key: value for key, value in wanted.items() if value is not None}
         return self.scaling.create_auto_scaling_group(AutoScalingGroupName=name, **wanted)
 
-    def look(self, name):
+    def read_group(self, name):
         """A group, which must exist."""
         (group,) = self.scaling.describe_auto_scaling_groups(AutoScalingGroupNames=[name])["AutoScalingGroups"]
         return group
@@ -125,7 +125,7 @@ class Moto(Account):
 
 
 def main(endpoint):
-    # Of the requests that moto cannot answer it logs a page each.
+    # moto logs a page for each request that it cannot handle.
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -139,16 +139,16 @@ def main(endpoint):
                 scenario(account)
     finally:
         server.stop()
-    ours, theirs = (account.answers for account in accounts)
-    assert ours.keys() == theirs.keys(), ours.keys() ^ theirs.keys()
-    differ = {name for name in ours if ours[name] != theirs[name]}
+    simulated, of_moto = (account.results for account in accounts)
+    assert simulated.keys() == of_moto.keys(), simulated.keys() ^ of_moto.keys()
+    differ = {name for name in simulated if simulated[name] != of_moto[name]}
     complaints = [
-        f"{name}: foo-sim {ours[name]}, moto {theirs[name]}" for name in sorted(differ - deviations.MOTO.keys())
+        f"{name}: foo-sim {simulated[name]}, moto {of_moto[name]}" for name in sorted(differ - deviations.MOTO.keys())
     ]
     complaints += [f"{name}: no difference any more" for name in sorted(deviations.MOTO.keys() - differ)]
     if complaints:
         sys.exit("\n".join(complaints))
-    print(f"{len(ours)} answers, {len(differ)} of which moto gives otherwise for a known reason")
+    print(f"{len(simulated)} results, {len(differ)} of which moto gives otherwise for a known reason")
 
 
 if __name__ == "__main__":

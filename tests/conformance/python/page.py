@@ -1,4 +1,4 @@
-"""The web page of foo-sim, looked at with a browser: page.py <chromium> <endpoint> [<screenshot>]."""
+"""The web page of foo-sim in a browser: page.py <chromium> <endpoint> [<screenshot>]."""
 
 import base64
 import json
@@ -46,7 +46,7 @@ def main(chromium, endpoint, screenshot=None):
                 VPCZoneIdentifier=SUBNETS,
                 LaunchTemplate={"LaunchTemplateName": "web", "Version": "1"},
             )
-        until("both groups are listed, nobody reloaded", lambda: count("#groups button") == 2)
+        until("both groups are listed without a reload", lambda: count("#groups button") == 2)
         assert page.value("document.querySelector('#groups b')") is None
         names = page.value("[...document.querySelectorAll('#groups .group-name')].map((it) => it.textContent)")
         assert set(names) == {"blue", ODD_NAME}, names
@@ -76,7 +76,7 @@ def main(chromium, endpoint, screenshot=None):
         until("two wait in the warm pool", lambda: count("#zones .square.warmed") == 2)
         groups.start_instance_refresh(AutoScalingGroupName="blue", Preferences={"MinHealthyPercentage": 50})
         step(3)
-        until("the refresh is told of", lambda: text("#refresh").startswith("Instance refresh: InProgress, 0 %"))
+        until("the refresh is shown", lambda: text("#refresh").startswith("Instance refresh: InProgress, 0 %"))
         step(400)
         until("and its end", lambda: text("#refresh").startswith("Instance refresh: Successful, 100 %"))
 

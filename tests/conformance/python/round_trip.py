@@ -2,7 +2,7 @@
 
 Usage: round_trip.py ENDPOINT
 
-Two judges: botocore encodes the requests and parses the answers; `Strict` holds each raw answer against botocore's model.
+Two judges: botocore encodes the requests and parses the responses; `Strict` checks each raw response against botocore's model.
 """
 
 import base64
@@ -66,8 +66,8 @@ S3 = client("s3")
 def control(method, path, body=None):
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(f"{ENDPOINT}/_sim/{path}", method=method, data=data)
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)
+    with urllib.request.urlopen(request) as response:
+        return json.load(response)
 
 
 def wait(seconds):
@@ -95,8 +95,8 @@ def template_data(instance_type="m7i.large", **more):
 
 
 def template(name, **more):
-    answer = EC2.create_launch_template(LaunchTemplateName=name, LaunchTemplateData=template_data(**more))
-    return answer["LaunchTemplate"]["LaunchTemplateId"]
+    response = EC2.create_launch_template(LaunchTemplateName=name, LaunchTemplateData=template_data(**more))
+    return response["LaunchTemplate"]["LaunchTemplateId"]
 
 
 def create(name, template_id, **more):
@@ -145,9 +145,9 @@ def tagged(kind):
     return [{"ResourceType": kind, "Tags": [{"Key": "network", "Value": "n1"}]}]
 
 
-def only(answer, key):
+def only(response, key):
     """The one thing of a list."""
-    (found,) = answer[key]
+    (found,) = response[key]
     return found
 
 
@@ -243,9 +243,9 @@ def test_life_of_a_network():
     assert {each["State"] for each in endpoints} == {"available"}, endpoints
     assert sorted(len(each["RouteTableIds"]) for each in endpoints) == [0, 2]
 
-    stranger = control("POST", "regions/eu-north-1/network-interfaces", {"subnet": subnet})["id"]
+    foreign = control("POST", "regions/eu-north-1/network-interfaces", {"subnet": subnet})["id"]
     refused("DependencyViolation", region.delete_subnet, SubnetId=subnet)
-    region.delete_network_interface(NetworkInterfaceId=stranger)
+    region.delete_network_interface(NetworkInterfaceId=foreign)
     assert region.delete_vpc_endpoints(VpcEndpointIds=[s3, ecr])["Unsuccessful"] == []
     region.delete_nat_gateway(NatGatewayId=nat)
     wait(600)
@@ -306,7 +306,7 @@ def test_life_of_a_cluster():
     eni = EC2.describe_network_interfaces(Filters=[{"Name": "description", "Values": ["Amazon EKS main"]}])
     assert len(eni["NetworkInterfaces"]) == 3 and all(each["RequesterManaged"] for each in eni["NetworkInterfaces"])
     assert EKS.list_clusters()["clusters"] == ["main"]
-    refused("ResourceNotFoundException", EKS.describe_cluster, name="nobody")
+    refused("ResourceNotFoundException", EKS.describe_cluster, name="missing")
 
     access = {"resourcesVpcConfig": {"endpointPrivateAccess": True}}
     assert updated(EKS.update_cluster_config, name="main", **access) == "EndpointAccessUpdate"
@@ -432,7 +432,7 @@ def test_user_data_in_s3():
     found = only(S3.list_objects_v2(Bucket="nodes", Prefix="a/foo-user-data/"), "Contents")
     assert (found["Key"], found["Size"]) == (where["Key"], 1)
     assert S3.list_objects_v2(Bucket="nodes", Prefix="b")["KeyCount"] == 0
-    # The named role reads it, and nobody else.
+    # Only the named role reads it.
     for role, reads in (("nodes", True), ("others", False)):
         control("PUT", "roles", {"name": role, "trusts": ["*"]})
         credentials = STS.assume_role(RoleArn=f"arn:aws:iam::{account}:role/{role}", RoleSessionName="i-1")["Credentials"]
@@ -455,7 +455,7 @@ def fetched_by_an_instance(where, credentials):
     from types import SimpleNamespace
 
     keys = {"AccessKeyId": "AccessKeyId", "SecretAccessKey": "SecretAccessKey", "SessionToken": "Token"}
-    answers = {
+    responses = {
         "/latest/api/token": "token",
         "/latest/meta-data/iam/security-credentials/": "nodes",
         "/latest/meta-data/iam/security-credentials/nodes": json.dumps({keys[k]: credentials[k] for k in keys}),
@@ -464,9 +464,9 @@ def fetched_by_an_instance(where, credentials):
     class Metadata(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             allowed = self.command == "PUT" or self.headers.get("X-aws-ec2-metadata-token") == "token"
-            self.send_response(200 if allowed and self.path in answers else 401)
+            self.send_response(200 if allowed and self.path in responses else 401)
             self.end_headers()
-            self.wfile.write(answers.get(self.path, "").encode())
+            self.wfile.write(responses.get(self.path, "").encode())
 
         do_PUT = do_GET
 
@@ -504,7 +504,7 @@ def test_load_balancers_and_quotas():
     balancer = only(v2.describe_load_balancers(), "LoadBalancers")
     assert (balancer["Type"], balancer["State"]["Code"], len(balancer["AvailabilityZones"])) == ("application", "active", 2)
     arn = balancer["LoadBalancerArn"]
-    refused("LoadBalancerNotFound", v2.describe_load_balancers, Names=["nobody"])
+    refused("LoadBalancerNotFound", v2.describe_load_balancers, Names=["missing"])
     assert only(v2.describe_tags(ResourceArns=[arn]), "TagDescriptions")["Tags"] == [
         {"Key": "kubernetes.io/cluster/c", "Value": "owned"}
     ]
@@ -835,10 +835,10 @@ def test_standby_health_attach():
     for odd in [dict(InstanceIds=ids), dict(InstanceIds=ids, InstanceId=ids[0], AutoScalingGroupName="moves")]:
         end = AUTOSCALING.terminate_instance_in_auto_scaling_group
         refused("ValidationError", end, **odd, ShouldDecrementDesiredCapacity=True)
-    answer = AUTOSCALING.terminate_instance_in_auto_scaling_group(
+    response = AUTOSCALING.terminate_instance_in_auto_scaling_group(
         InstanceIds=ids, AutoScalingGroupName="moves", ShouldDecrementDesiredCapacity=True
     )
-    assert len(answer["Activities"]) == 2
+    assert len(response["Activities"]) == 2
     assert group("moves")["DesiredCapacity"] == 0
 
 
@@ -916,15 +916,15 @@ def test_instance_refresh():
     refused("InstanceRefreshInProgress", AUTOSCALING.start_instance_refresh, AutoScalingGroupName="refreshed")
     refused("InstanceRefreshInProgress", AUTOSCALING.put_warm_pool, AutoScalingGroupName="refreshed")
     wait(300)
-    look = lambda: AUTOSCALING.describe_instance_refreshes(AutoScalingGroupName="refreshed")["InstanceRefreshes"]  # noqa: E731
-    (refresh,) = look()
+    read = lambda: AUTOSCALING.describe_instance_refreshes(AutoScalingGroupName="refreshed")["InstanceRefreshes"]  # noqa: E731
+    (refresh,) = read()
     assert (refresh["InstanceRefreshId"], refresh["Status"], refresh["PercentageComplete"]) == (started, "InProgress", 50)
     assert refresh["InstancesToUpdate"] == 2 and refresh["ProgressDetails"]["LivePoolProgress"]["InstancesToUpdate"] == 2
     assert refresh["Preferences"] == preferences, refresh["Preferences"]
     assert refresh["DesiredConfiguration"]["LaunchTemplate"] == wanted
     assert AUTOSCALING.rollback_instance_refresh(AutoScalingGroupName="refreshed")["InstanceRefreshId"] == started
     wait(300)
-    (refresh,) = look()
+    (refresh,) = read()
     assert refresh["Status"] == "RollbackSuccessful"
     assert refresh["RollbackDetails"]["PercentageCompleteOnRollback"] == 50
     assert {each["InstanceType"] for each in group("refreshed")["Instances"]} == {"m7i.large"}
@@ -1042,16 +1042,16 @@ def test_sessions_of_roles():
     control("PUT", "roles", {"name": "pools", "trusts": ["AKIDEXAMPLE"], "policy": allowed})
     control("PUT", "keys", {"id": "AKIDEXAMPLE", "secret": "secret"})
     try:
-        answer = STS.assume_role(RoleArn=role, RoleSessionName="foo", DurationSeconds=900)
-        credentials = answer["Credentials"]
-        assert answer["AssumedRoleUser"]["Arn"] == f"arn:aws:sts::{account}:assumed-role/pools/foo"
+        response = STS.assume_role(RoleArn=role, RoleSessionName="foo", DurationSeconds=900)
+        credentials = response["Credentials"]
+        assert response["AssumedRoleUser"]["Arn"] == f"arn:aws:sts::{account}:assumed-role/pools/foo"
         identity = session(credentials, "sts").get_caller_identity()
-        assert identity["Arn"] == answer["AssumedRoleUser"]["Arn"]
+        assert identity["Arn"] == response["AssumedRoleUser"]["Arn"]
         groups = session(credentials, "autoscaling")
         groups.describe_auto_scaling_groups()
         message = refused("AccessDenied", groups.delete_auto_scaling_group, AutoScalingGroupName="x")
         assert "assumed-role/pools/foo is not authorized to perform: autoscaling:DeleteAutoScalingGroup" in message
-        # A wrong secret, a wrong token, no token, a key that nobody knows.
+        # A wrong secret, a wrong token, no token, an unknown key.
         for wrong in [{"SecretAccessKey": "x"}, {"SessionToken": "x"}, {"SessionToken": None}]:
             code = "SignatureDoesNotMatch" if "SecretAccessKey" in wrong else "InvalidClientTokenId"
             refused(code, session({**credentials, **wrong}, "sts").get_caller_identity)
@@ -1081,11 +1081,11 @@ def test_sessions_of_roles():
         control("PUT", "roles", {"name": "web", "web_identity": trust})
         claims = {"iss": "https://issuer", "aud": "sts.amazonaws.com", "sub": "system:serviceaccount:a:b"}
         encoded = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
-        answer = STS.assume_role_with_web_identity(
+        response = STS.assume_role_with_web_identity(
             RoleArn=f"arn:aws:iam::{account}:role/web", RoleSessionName="web", WebIdentityToken=f"e30.{encoded}.x"
         )
-        assert answer["SubjectFromWebIdentityToken"] == claims["sub"]
-        assert session(answer["Credentials"], "sts").get_caller_identity()["Arn"].endswith("assumed-role/web/web")
+        assert response["SubjectFromWebIdentityToken"] == claims["sub"]
+        assert session(response["Credentials"], "sts").get_caller_identity()["Arn"].endswith("assumed-role/web/web")
         refused("AccessDenied", STS.assume_role, RoleArn=f"arn:aws:iam::{account}:role/other", RoleSessionName="foo")
     finally:
         control("DELETE", "keys/AKIDEXAMPLE")
@@ -1163,13 +1163,13 @@ def test_faults():
     rule = {"service": "ec2", "action": "DescribeVpcs", "times": 1}
     control("POST", "faults", {**rule, "fault": {"kind": "denied"}})
     refused("UnauthorizedOperation", EC2.describe_vpcs)
-    # Throttled and lost answers are repeated by the SDK itself.
+    # The SDK itself repeats calls that are throttled or lose their response.
     before = control("GET", "calls")["total"]
     for fault in ("throttled", "dropped_after", "dropped_before"):
         control("POST", "faults", {**rule, "fault": {"kind": fault}})
         EC2.describe_vpcs()
     assert control("GET", "calls")["total"] - before == 6
-    refused("InvalidAction", AUTOSCALING.delete_policy, PolicyName="nobody")
+    refused("InvalidAction", AUTOSCALING.delete_policy, PolicyName="missing")
     refused("InvalidAction", EC2.describe_snapshots)
 
 
@@ -1190,12 +1190,12 @@ def main():
             print(f"FAIL {key}\n{traceback.format_exc(limit=-3)}")
     for each in sorted(STRICT.wrong):
         print(f"FAIL boto3's model: {each}")
-    asked = sorted(f"{service} {action}" for service, action in STRICT.actions)
-    unasked = sorted(set(control("GET", "actions")) - {each.replace(" ", ":", 1) for each in asked})
-    for each in unasked:
-        print(f"FAIL never asked: {each}")
-    print(f"{len(tests)} tests, {len(asked)} actions, {STRICT.answers} answers, {failures} failures")
-    sys.exit(1 if failures or STRICT.wrong or unasked else 0)
+    called = sorted(f"{service} {action}" for service, action in STRICT.actions)
+    uncalled = sorted(set(control("GET", "actions")) - {each.replace(" ", ":", 1) for each in called})
+    for each in uncalled:
+        print(f"FAIL never called: {each}")
+    print(f"{len(tests)} tests, {len(called)} actions, {STRICT.responses} responses, {failures} failures")
+    sys.exit(1 if failures or STRICT.wrong or uncalled else 0)
 
 
 if __name__ == "__main__":

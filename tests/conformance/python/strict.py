@@ -1,4 +1,4 @@
-"""Holds every answer against botocore's own model of the service.
+"""Checks every response against botocore's own model of the service.
 
 The parsers of SDKs forgive nearly everything. This does not: elements that the model does not know, members that it requires
 and that are missing, texts that are no number, boolean or time, values outside of an enumeration or of their length.
@@ -11,7 +11,7 @@ from datetime import datetime
 
 INTEGERS = {"integer", "long"}
 FLOATS = {"float", "double"}
-# Elements beside the model's: `return` is a success flag of some EC2 answers that the model leaves out.
+# Elements beside the model's: `return` is a success flag of some EC2 responses that the model leaves out.
 EC2_EXTRA = {"requestId", "return"}
 # Values that EC2 sends although its model does not list them (EC2 API Reference, the data types' own descriptions and examples).
 EC2_VALUES = {
@@ -19,16 +19,16 @@ EC2_VALUES = {
     "NetworkInterfaceType": {"nat_gateway"},
     "State": {"available", "deleting", "pending"},
 }
-# Where the model is stricter than the service: what an answer shows there is what the caller put in.
+# Where the model is stricter than the service: what a response shows there is what the caller put in.
 LENGTHS_UNCHECKED = {"ec2"}
 
 
 class Strict:
-    """Collects what is wrong with answers, and which actions were answered."""
+    """Collects what is wrong with responses, and which actions got one."""
 
     def __init__(self):
         self.wrong = set()
-        self.answers = 0
+        self.responses = 0
         self.actions = set()
 
     def watch(self, client):
@@ -40,7 +40,7 @@ class Strict:
         self.actions.add((model.service_model.signing_name, model.name))
         if http_response.status_code != 200:
             return
-        self.answers += 1
+        self.responses += 1
         self.lengths = model.service_model.service_name not in LENGTHS_UNCHECKED
         protocol = model.service_model.metadata["protocol"]
         shape = model.output_shape
@@ -48,7 +48,7 @@ class Strict:
             self.json(model.name, json.loads(http_response.content or b"{}"), shape)
             return
         if protocol == "rest-xml" and (shape is None or "payload" in shape.serialization or not http_response.content):
-            # Objects are no XML, and most other answers of S3 are empty.
+            # Objects are no XML, and most other responses of S3 are empty.
             return
         root = ElementTree.fromstring(http_response.content)
         if protocol == "rest-xml":

@@ -1,4 +1,4 @@
-//! The simulator before judges that know nothing of us.
+//! The simulator before independent judges.
 //!
 //! * boto3: its model shows which parameters exist, how they are encoded and which elements a response may have
 //!   (`python/round_trip.py`).

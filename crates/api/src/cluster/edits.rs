@@ -1,7 +1,7 @@
 //! Which parts of a network cannot change. The rules belong to the FooCluster, not to its spec: a template has the
 //! same spec, and Cluster API tries changes of it in dry runs.
 //!
-//! They protect what exists, according to the status. What was requested and does not exist can be taken back: a zone
+//! They protect what exists, according to the status. What was requested and does not exist can be reverted: a zone
 //! that the region lacks, a range that overlaps another.
 //!
 //! The status is never behind what they ask for. An intent is in `status.network.intents` before the creation is sent,
@@ -9,7 +9,7 @@
 //! before a subnet is created in it. Two gaps are left, in which a change is accepted though something exists or is just
 //! being created: between the provider's reading the spec and its writing the intent, and after `clusterctl move`, which
 //! leaves the status behind, until the first pass. That is safe: the provider deletes no VPC, range or subnet because
-//! of a change of the spec. It goes on with what exists, or says what differs (`ZoneInUse`, `SubnetDiffers`).
+//! of a change of the spec. It keeps what exists, or reports what differs (`ZoneInUse`, `SubnetDiffers`).
 
 use kube::core::Rule;
 

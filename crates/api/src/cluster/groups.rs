@@ -5,24 +5,24 @@ use kube::core::Rule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Rules of the network's security groups, in addition to those that the provider makes: nodes reach each other and the
-/// API server, and the API server reaches kubelets and webhooks. Everything may go out.
+/// Rules of the network's security groups, in addition to those that the provider creates: nodes reach each other and the
+/// API server, and the API server reaches kubelets and webhooks. All outbound traffic is allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(validation = group_exists("controlPlane"), validation = group_exists("node"), validation = group_of_additional_exists())]
 pub struct SecurityGroups {
-    /// What else the group `controlPlane`, for machines and load balancers of an API server, lets in; up to 30 rules.
+    /// Additional ingress rules of the group `controlPlane`, for machines and load balancers of an API server; up to 30.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 30))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
     pub control_plane: Vec<SecurityGroupRule>,
-    /// What else the group `node`, which every instance of the cluster has, lets in; up to 30 rules.
+    /// Additional ingress rules of the group `node`, which every instance of the cluster has; up to 30.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 30))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
     pub node: Vec<SecurityGroupRule>,
-    /// Further groups, up to 8. The provider gives them to nobody: pools name them in `spec.securityGroups` by their
-    /// tags.
+    /// Additional groups, up to 8. The provider attaches them to no instance: pools select them in `spec.securityGroups` by
+    /// their tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 8))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
@@ -63,14 +63,14 @@ pub struct NamedGroup {
     /// Its name, unique in the network: part of its role, and of its name in AWS.
     #[schemars(length(min = 1, max = 40), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
     pub name: String,
-    /// What it lets in, up to 30 rules. Everything may go out.
+    /// Its ingress rules, up to 30. All outbound traffic is allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 30))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
     pub rules: Vec<SecurityGroupRule>,
 }
 
-/// What a security group lets in from one peer.
+/// An ingress rule of a security group, for one peer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(
@@ -91,7 +91,7 @@ pub struct SecurityGroupRule {
     /// Ports. Required for TCP and UDP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ports: Option<Ports>,
-    /// Who is let in.
+    /// Source of the traffic.
     pub from: RuleSource,
 }
 
@@ -125,7 +125,7 @@ pub struct Ports {
     pub last: Option<i32>,
 }
 
-/// Who is let in: exactly one of `cidr` and `securityGroup`.
+/// Source of traffic: exactly one of `cidr` and `securityGroup`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(

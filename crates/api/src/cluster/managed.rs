@@ -279,7 +279,7 @@ pub enum NatMode {
 /// How instances in private subnets reach addresses outside of the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Egress {
-    /// Through NAT gateways, and with IPv6 through an egress-only internet gateway. Nobody reaches them from outside.
+    /// Through NAT gateways, and with IPv6 through an egress-only internet gateway. They cannot be reached from outside.
     #[default]
     #[serde(rename = "NAT")]
     Nat,
@@ -324,6 +324,6 @@ pub enum DeletionPolicy {
     /// The provider deletes it.
     #[default]
     Delete,
-    /// It stays as it is, and belongs to nobody.
+    /// It stays as it is, without an owner.
     Retain,
 }

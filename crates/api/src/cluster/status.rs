@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FooClusterStatus {
-    /// `provisioned` tells Cluster API that the network was found or created. Once true it stays true.
+    /// `provisioned` reports to Cluster API that the network was found or created. Once true it stays true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initialization: Option<Initialization>,
     /// Same as `initialization.provisioned`, for clients of Cluster API's v1beta1 contract.
@@ -84,9 +84,9 @@ pub struct NetworkStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100))]
     pub tag_keys: Vec<String>,
-    /// Of a managed network: name by which controllers in the workload cluster tag what is theirs
-    /// (`kubernetes.io/cluster/<name>`), and by which the provider finds what they left: that of the EKS cluster, or that of the
-    /// Cluster. Absent as long as it is not known.
+    /// Of a managed network: cluster name in the tag `kubernetes.io/cluster/<name>` that controllers in the workload
+    /// cluster put on what they create, and by which the provider finds what they left: the name of the EKS cluster, or of
+    /// the Cluster. Absent until it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub kubernetes_cluster: Option<String>,
@@ -133,10 +133,10 @@ pub struct NetworkResource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 1024))]
     pub message: Option<String>,
-    /// When AWS answered with the id, or first showed it.
+    /// When AWS returned the id, or first showed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Time>,
-    /// Internal: whether AWS has shown it since it answered with the id. Can change in any release.
+    /// Internal: whether AWS has shown it since it returned the id. Can change in any release.
     #[serde(default, skip_serializing_if = "is_false")]
     pub seen: bool,
     /// Internal: how many of this role have been created before the next one. Can change in any release.

@@ -67,10 +67,10 @@ pub struct AddonStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EksRecord {
-    /// Since when the creation of the cluster is decided, while no answer showed it.
+    /// When the creation of the cluster was decided, until a response shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub creating_since: Option<Time>,
-    /// How many creations were given up, if more than none.
+    /// How many creations failed, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<i64>,
     /// Whether EKS once showed the cluster ACTIVE: it is never created again.
@@ -134,7 +134,7 @@ pub struct UpdateUnderWay {
     pub kind: String,
     /// Hash of what was requested.
     pub content: String,
-    /// Id of the update in EKS. Absent while no answer to the call came.
+    /// Id of the update in EKS. Absent until the call gets a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// When it was decided.

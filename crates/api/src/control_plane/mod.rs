@@ -125,10 +125,10 @@ pub struct SecretReference {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FooControlPlaneStatus {
-    /// `controlPlaneInitialized` tells Cluster API that the API server has answered.
+    /// `controlPlaneInitialized` reports to Cluster API that the API server has responded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initialization: Option<ControlPlaneInitialization>,
-    /// Whether the API server answers, for clients of Cluster API's v1beta1 contract.
+    /// Whether the API server responds, for clients of Cluster API's v1beta1 contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<bool>,
     /// Same as `initialization.controlPlaneInitialized`, for clients of Cluster API's v1beta1 contract.
@@ -158,7 +158,7 @@ pub struct FooControlPlaneStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ControlPlaneInitialization {
-    /// Whether the API server has answered. Once true it stays true.
+    /// Whether the API server has responded. Once true it stays true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_plane_initialized: Option<bool>,
 }

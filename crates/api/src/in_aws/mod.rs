@@ -83,7 +83,7 @@ pub enum Limit {
         /// What may be named without the list.
         absent: Absent,
     },
-    /// Everybody who may write the object may name any.
+    /// All users who may write the object may name any.
     Open {
         /// Why that does no harm to others.
         because: &'static str,
@@ -96,7 +96,7 @@ pub enum Absent {
     /// Any. Naming it gives no access to what objects of another namespace own.
     Any,
     /// Any but what the provider created for the network of a FooCluster of another namespace, or EKS for the cluster
-    /// of a FooControlPlane there: using it takes addresses there, has the access of its members, and holds up its
+    /// of a FooControlPlane there: using it takes addresses there, has the access of its members, and blocks its
     /// deletion.
     NotOfOthers,
     /// Those that begin with the namespace and an underscore, which need no list.

@@ -69,7 +69,7 @@ pub const ROWS: &[Row] = &[
         ],
         limit: listed("allowedControlPlaneNames", Absent::OwnNames),
         scope: "account and region. Of two FooControlPlanes that name one cluster, the one that has it keeps it, otherwise the older one; \
-                the other one reports `ClusterNameTaken` or `ClusterNotOurs`",
+                the other one reports `ClusterNameTaken` or `ClusterNotOwned`",
         proof: "tag `infrastructure.foo.com/control-plane` with the id in the annotation of that name",
         adoption: "`spec.eks.adopt`, the tag `infrastructure.foo.com/adoptable` on the cluster, and `allowAdoption` of the identity \
                    ([EKS](../eks.md#adoption))",

@@ -55,7 +55,7 @@ impl Ami {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImageLookup {
-    /// Account that owns the image: 12 digits, `self`, `amazon` or `aws-marketplace`. Required, because anybody
+    /// Account that owns the image: 12 digits, `self`, `amazon` or `aws-marketplace`. Required, because any account
     /// can publish an image under any name.
     #[schemars(regex(pattern = patterns::IMAGE_OWNER))]
     pub owner: String,

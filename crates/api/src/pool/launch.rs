@@ -193,7 +193,7 @@ pub enum HttpTokens {
     /// Requests need a session token (IMDSv2).
     #[default]
     Required,
-    /// Requests without a session token (IMDSv1) are answered, too.
+    /// Requests without a session token (IMDSv1) are served, too.
     Optional,
 }
 

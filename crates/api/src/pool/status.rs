@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FooMachinePoolStatus {
-    /// Tells Cluster API that the pool is provisioned: the group exists and, if any replicas are desired, one
+    /// Reports to Cluster API that the pool is provisioned: the group exists and, if any replicas are desired, one
     /// instance has been in service. Once true it stays true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<bool>,

@@ -59,7 +59,7 @@ async fn a_response_can_be_lost_after_the_write() {
     assert!(bench.pools.get_opt("b").await.unwrap().is_none());
     let endings: Vec<_> =
         bench.server.requests().writes().iter().map(|one| (one.ending, one.changed)).collect();
-    assert_eq!(endings, [(Ending::LostAnswer, true), (Ending::LostRequest, false)]);
+    assert_eq!(endings, [(Ending::LostResponse, true), (Ending::LostRequest, false)]);
 }
 
 #[tokio::test(start_paused = true)]

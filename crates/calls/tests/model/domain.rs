@@ -99,24 +99,24 @@ pub(crate) struct Report {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Kind {
+pub(crate) enum ConditionKind {
     Ready,
     Deleting,
 }
 
-impl report::Kind for Kind {
+impl report::ConditionKinds for ConditionKind {
     const READY: Self = Self::Ready;
     const DELETING: Self = Self::Deleting;
 }
 
 impl report::Report for Report {
-    type Kind = Kind;
+    type Kind = ConditionKind;
 
-    fn conditions(&self) -> &[Condition<Kind>] {
+    fn conditions(&self) -> &[Condition<ConditionKind>] {
         &[]
     }
 
-    fn conditions_mut(&mut self) -> &mut [Condition<Kind>] {
+    fn conditions_mut(&mut self) -> &mut [Condition<ConditionKind>] {
         &mut []
     }
 

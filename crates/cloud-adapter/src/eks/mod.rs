@@ -1,55 +1,53 @@
-//! EKS clusters and what belongs to them: an answer to every question, and every change.
+//! EKS clusters and what belongs to them: every read and every change.
 //!
-//! * `questions`: reads with all pages; what does not exist is an empty answer;
-//! * `shapes`: answers in the nouns of `foo_model`;
+//! * `queries`: reads with all pages; what does not exist is an empty result;
+//! * `shapes`: responses in the nouns of `foo_model`;
 //! * `changes`: one call per change.
 //!
-//! IAM answers what EKS needs of it (`roles`).
+//! What EKS needs of IAM is in `roles`.
 
 mod changes;
-mod questions;
+mod queries;
 mod shapes;
 
 use crate::AwsCloud;
 use async_trait::async_trait;
 use foo_cloud::{ClusterToken, Clusters, Result, Roles as _};
-use foo_model::eks::{Answer, Change, Changed, Question};
+use foo_model::eks::{Change, Changed, Query, QueryResult};
 
 #[async_trait]
 impl Clusters for AwsCloud {
-    async fn describe_eks(&self, question: &Question) -> Result<Answer> {
+    async fn describe_eks(&self, query: &Query) -> Result<QueryResult> {
         let eks = &self.eks.repeating;
-        let answer = match question {
-            Question::Cluster(name) => questions::cluster(eks, name).await,
-            Question::Updates(cluster) => questions::updates(eks, cluster).await,
-            Question::Update { cluster, id, addon } => {
-                questions::update(eks, cluster, id, addon.as_deref()).await
+        let response = match query {
+            Query::Cluster(name) => queries::cluster(eks, name).await,
+            Query::Updates(cluster) => queries::updates(eks, cluster).await,
+            Query::Update { cluster, id, addon } => queries::update(eks, cluster, id, addon.as_deref()).await,
+            Query::Insights(cluster) => queries::insights(eks, cluster).await,
+            Query::InsightsRefresh(cluster) => queries::insights_refresh(eks, cluster).await,
+            Query::Addons(cluster) => queries::addons(eks, cluster).await,
+            Query::Addon { cluster, name } => queries::addon(eks, cluster, name).await,
+            Query::AccessEntries(cluster) => queries::access_entries(eks, cluster).await,
+            Query::AccessEntry { cluster, principal } => queries::access_entry(eks, cluster, principal).await,
+            Query::AccessPolicies { cluster, principal } => {
+                queries::access_policies(eks, cluster, principal).await
             }
-            Question::Insights(cluster) => questions::insights(eks, cluster).await,
-            Question::InsightsRefresh(cluster) => questions::insights_refresh(eks, cluster).await,
-            Question::Addons(cluster) => questions::addons(eks, cluster).await,
-            Question::Addon { cluster, name } => questions::addon(eks, cluster, name).await,
-            Question::AccessEntries(cluster) => questions::access_entries(eks, cluster).await,
-            Question::AccessEntry { cluster, principal } => {
-                questions::access_entry(eks, cluster, principal).await
+            Query::PodIdentities(cluster) => queries::pod_identities(eks, cluster).await,
+            Query::PodIdentity { cluster, id } => queries::pod_identity(eks, cluster, id).await,
+            Query::Versions => queries::versions(eks).await,
+            Query::AddonReleases { addon, kubernetes } => {
+                queries::addon_releases(eks, addon, *kubernetes).await
             }
-            Question::AccessPolicies { cluster, principal } => {
-                questions::access_policies(eks, cluster, principal).await
+            Query::AddonSchema { addon, version } => queries::addon_schema(eks, addon, version).await,
+            Query::Role(name) => self.role(name).await.map(QueryResult::Role),
+            Query::InstanceProfile(name) => {
+                self.instance_profile(name).await.map(QueryResult::InstanceProfile)
             }
-            Question::PodIdentities(cluster) => questions::pod_identities(eks, cluster).await,
-            Question::PodIdentity { cluster, id } => questions::pod_identity(eks, cluster, id).await,
-            Question::Versions => questions::versions(eks).await,
-            Question::AddonReleases { addon, kubernetes } => {
-                questions::addon_releases(eks, addon, *kubernetes).await
-            }
-            Question::AddonSchema { addon, version } => questions::addon_schema(eks, addon, version).await,
-            Question::Role(name) => self.role(name).await.map(Answer::Role),
-            Question::InstanceProfile(name) => self.instance_profile(name).await.map(Answer::InstanceProfile),
-            Question::OidcProvider(arn) => self.oidc_provider(arn).await.map(Answer::OidcProvider),
+            Query::OidcProvider(arn) => self.oidc_provider(arn).await.map(QueryResult::OidcProvider),
         };
-        match answer {
-            Err(error) if questions::is_absence(question, &error) => Ok(question.nothing()),
-            answer => answer,
+        match response {
+            Err(error) if queries::is_absence(query, &error) => Ok(query.nothing()),
+            response => response,
         }
     }
 

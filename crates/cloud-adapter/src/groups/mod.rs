@@ -6,7 +6,7 @@ use crate::numbers::signed;
 use crate::{AwsCloud, error};
 use async_trait::async_trait;
 use aws_sdk_autoscaling::types::{AutoScalingGroup, Filter, Tag};
-use foo_cloud::{CloudError, Ended, ErrorKind, Groups, Looked, Operation, Result};
+use foo_cloud::{CloudError, Ended, ErrorKind, FoundGroups, Groups, Operation, Result};
 use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
 use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, GroupSettings, GroupSettingsChange, InstanceId,
@@ -27,7 +27,7 @@ impl Groups for AwsCloud {
         let identity = self.sts.get_caller_identity().send().await;
         let identity = identity.map_err(|failed| error::of(OPERATION, &failed))?;
         identity.account.ok_or_else(|| {
-            CloudError::new(OPERATION, ErrorKind::Internal, None, "the answer names no account")
+            CloudError::new(OPERATION, ErrorKind::Internal, None, "the response names no account")
         })
     }
 
@@ -36,21 +36,21 @@ impl Groups for AwsCloud {
         let identity = self.sts.get_caller_identity().send().await;
         let identity = identity.map_err(|failed| error::of(OPERATION, &failed))?;
         identity.arn.ok_or_else(|| {
-            CloudError::new(OPERATION, ErrorKind::Internal, None, "the answer names no caller")
+            CloudError::new(OPERATION, ErrorKind::Internal, None, "the response names no caller")
         })
     }
 
-    async fn describe_groups(&self, asked: &[GroupName]) -> Result<Looked> {
+    async fn describe_groups(&self, asked: &[GroupName]) -> Result<FoundGroups> {
         const OPERATION: Operation = Operation::DescribeAutoScalingGroups;
         if asked.is_empty() {
-            return Ok(Looked::default()); // To AWS, no names means all groups.
+            return Ok(FoundGroups::default()); // To AWS, no names means all groups.
         }
         let names = asked.iter().map(|name| name.as_str().to_owned()).collect();
         let call = self.autoscaling.repeating.describe_auto_scaling_groups();
         let call = call.set_auto_scaling_group_names(Some(names)).max_records(PAGE);
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|failed| error::of(OPERATION, &failed))?;
-        Ok(looked(asked, &found))
+        Ok(found_groups(asked, &found))
     }
 
     async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>> {
@@ -60,7 +60,7 @@ impl Groups for AwsCloud {
             self.autoscaling.repeating.describe_auto_scaling_groups().filters(tagged).max_records(PAGE);
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|failed| error::of(OPERATION, &failed))?;
-        Ok(looked(&[], &found).groups)
+        Ok(found_groups(&[], &found).groups)
     }
 
     async fn create_group(&self, spec: &NewGroup) -> Result<()> {
@@ -173,13 +173,13 @@ impl Groups for AwsCloud {
         let call = self.autoscaling.once.terminate_instance_in_auto_scaling_group();
         let call = call.auto_scaling_group_name(group.as_str());
         let call = call.set_instance_ids(Some(ids.iter().map(|id| id.as_str().to_owned()).collect()));
-        let answer = call
+        let response = call
             .should_decrement_desired_capacity(shrinks(decrement))
             .send()
             .await
             .map_err(|failed| error::of(Operation::TerminateInstanceInAutoScalingGroup, &failed))?;
-        // One activity per instance. An answer without any does not tell their number.
-        let ended = answer.activities().len();
+        // One activity per instance. A response without any does not show their number.
+        let ended = response.activities().len();
         Ok(if ended > 0 && ended < ids.len() { Ended::NotAll } else { Ended::All })
     }
 
@@ -254,12 +254,12 @@ impl Groups for AwsCloud {
 /// Reads each group separately: an unreadable group does not affect the others of the page. If even its name
 /// is missing, it may be any of the requested groups that are missing: these count as unreadable, not as
 /// deleted.
-fn looked(asked: &[GroupName], found: &[AutoScalingGroup]) -> Looked {
-    let mut looked = Looked::default();
+fn found_groups(asked: &[GroupName], found: &[AutoScalingGroup]) -> FoundGroups {
+    let mut found_groups = FoundGroups::default();
     let mut nameless = None;
     for group in found {
         match shapes::group(group) {
-            Ok(group) => looked.groups.push(group),
+            Ok(group) => found_groups.groups.push(group),
             Err(gap) => {
                 let name = group.auto_scaling_group_name().unwrap_or_default();
                 let error = gap.during(Operation::DescribeAutoScalingGroups);
@@ -267,19 +267,19 @@ fn looked(asked: &[GroupName], found: &[AutoScalingGroup]) -> Looked {
                 if name.is_empty() {
                     nameless = Some(error);
                 } else {
-                    looked.odd.insert(name.into(), error);
+                    found_groups.odd.insert(name.into(), error);
                 }
             }
         }
     }
     if let Some(error) = nameless {
-        let seen: BTreeSet<&GroupName> = looked.groups.iter().map(|group| &group.name).collect();
+        let seen: BTreeSet<&GroupName> = found_groups.groups.iter().map(|group| &group.name).collect();
         let missing: Vec<&GroupName> = asked.iter().filter(|name| !seen.contains(name)).collect();
         for name in missing {
-            looked.odd.entry(name.clone()).or_insert_with(|| error.clone());
+            found_groups.odd.entry(name.clone()).or_insert_with(|| error.clone());
         }
     }
-    looked
+    found_groups
 }
 
 fn shrinks(decrement: Decrement) -> bool {

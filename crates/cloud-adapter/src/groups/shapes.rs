@@ -1,4 +1,4 @@
-//! Groups, instances and activities in AWS's types and in ours.
+//! Groups, instances and activities in AWS's types and in those of `foo-model`.
 
 use crate::error::Gap;
 use crate::numbers::{count, signed};
@@ -128,7 +128,7 @@ fn tag(tag: &aws::TagDescription) -> Option<(String, String)> {
     (!key.starts_with("aws:")).then(|| (key.to_owned(), tag.value().unwrap_or_default().to_owned()))
 }
 
-/// A reference to a template by name only is not ours: AWS fills in the id where it knows both.
+/// A reference to a template by name only is not the provider's: AWS fills in the id where it knows both.
 fn choice(template: &aws::LaunchTemplateSpecification) -> Option<(LaunchTemplateId, TemplateChoice)> {
     let id = template.launch_template_id()?;
     // No version means the default one (Auto Scaling API Reference, LaunchTemplateSpecification).
@@ -140,8 +140,8 @@ fn choice(template: &aws::LaunchTemplateSpecification) -> Option<(LaunchTemplate
     Some((id.into(), choice))
 }
 
-/// The part of a policy that our types express: types by name. Attribute-based requirements and weights,
-/// which another client set, are left out, so such a policy differs from any target of ours. Absent values
+/// The part of a policy that the model expresses: types by name. Attribute-based requirements and weights,
+/// which another client set, are left out, so such a policy differs from any target of the provider. Absent values
 /// are AWS's defaults (InstancesDistribution).
 fn mix(policy: &aws::MixedInstancesPolicy) -> InstancesMix {
     let overrides = policy.launch_template().map(aws::LaunchTemplate::overrides).unwrap_or_default();

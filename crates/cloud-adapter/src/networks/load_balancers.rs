@@ -3,8 +3,8 @@
 //! Neither API has a filter for one VPC: all of the region are read (400 per page) and filtered here. Tags are read
 //! separately, twenty resources at a time, only for those in the VPC.
 
-use super::looks::{Odd, readable};
-use super::questions::senseless;
+use super::queries::senseless;
+use super::reads::{Odd, readable};
 use crate::error::{self, Gap};
 use aws_sdk_elasticloadbalancing as classic;
 use aws_sdk_elasticloadbalancingv2 as v2;
@@ -129,8 +129,8 @@ async fn tags_of_classic(client: &classic::Client, names: &[String]) -> Result<B
     let mut all = BTreeMap::new();
     while let Some(batch) = batches.pop() {
         match client.describe_tags().set_load_balancer_names(Some(batch.to_vec())).send().await {
-            Ok(answer) => {
-                all.extend(answer.tag_descriptions.unwrap_or_default().into_iter().filter_map(|it| {
+            Ok(response) => {
+                all.extend(response.tag_descriptions.unwrap_or_default().into_iter().filter_map(|it| {
                     let tags = it.tags.unwrap_or_default().into_iter();
                     Some((it.load_balancer_name?, tags.map(|tag| pair(Some(tag.key), tag.value)).collect()))
                 }));
@@ -148,8 +148,8 @@ async fn tags_of_others(client: &v2::Client, arns: &[String]) -> Result<BTreeMap
     let mut all = BTreeMap::new();
     while let Some(batch) = batches.pop() {
         match client.describe_tags().set_resource_arns(Some(batch.to_vec())).send().await {
-            Ok(answer) => {
-                all.extend(answer.tag_descriptions.unwrap_or_default().into_iter().filter_map(|it| {
+            Ok(response) => {
+                all.extend(response.tag_descriptions.unwrap_or_default().into_iter().filter_map(|it| {
                     let tags = it.tags.unwrap_or_default().into_iter();
                     Some((it.resource_arn?, tags.map(|tag| pair(tag.key, tag.value)).collect()))
                 }));

@@ -1,6 +1,6 @@
 //! Quotas (Service Quotas), and how much of each is used (EC2).
 
-use super::looks;
+use super::reads;
 use crate::error;
 use aws_sdk_ec2::Client as Ec2;
 use aws_sdk_ec2::types as aws;
@@ -37,11 +37,11 @@ pub(super) async fn quotas(quotas: &Client, ec2: &Ec2) -> Result<Quotas> {
     Ok(known)
 }
 
-/// The value of a quota, by its service and code, if AWS tells it.
+/// The value of a quota, by its service and code, if AWS shows it.
 pub(crate) async fn allowed(client: &Client, (service, code): (&str, &str)) -> Result<Option<u32>> {
-    let answer = client.get_service_quota().service_code(service).quota_code(code).send().await;
-    match answer {
-        Ok(answer) => Ok(answer.quota.and_then(|quota| quota.value).and_then(whole)),
+    let response = client.get_service_quota().service_code(service).quota_code(code).send().await;
+    match response {
+        Ok(response) => Ok(response.quota.and_then(|quota| quota.value).and_then(whole)),
         Err(failed) => match error::of(Operation::GetServiceQuota, &failed) {
             error if is_silence(&error) => Ok(None),
             error => Err(error),
@@ -59,7 +59,7 @@ fn is_silence(error: &CloudError) -> bool {
         | ErrorKind::AlreadyExists
         | ErrorKind::LimitExceeded
         | ErrorKind::InUse
-        | ErrorKind::LostAnswer
+        | ErrorKind::LostResponse
         | ErrorKind::Unreachable
         | ErrorKind::Internal => false,
     }
@@ -91,10 +91,10 @@ async fn internet_gateways(ec2: &Ec2) -> Result<u32> {
 /// Addresses of Amazon's pool; the account's own (BYOIP) do not count (Amazon EC2 User Guide, "Elastic IP
 /// addresses").
 async fn addresses(ec2: &Ec2) -> Result<u32> {
-    let answer = ec2.describe_addresses().send().await;
-    let answer = answer.map_err(|failed| error::of(Operation::DescribeAddresses, &failed))?;
+    let response = ec2.describe_addresses().send().await;
+    let response = response.map_err(|failed| error::of(Operation::DescribeAddresses, &failed))?;
     let is_amazons = |it: &&aws::Address| it.public_ipv4_pool().is_none_or(|pool| pool == "amazon");
-    Ok(number(answer.addresses().iter().filter(is_amazons).count()))
+    Ok(number(response.addresses().iter().filter(is_amazons).count()))
 }
 
 /// NAT gateways that count, by zone: those pending, available and deleting. Their subnets have the zone.
@@ -107,7 +107,7 @@ async fn nat_gateways(ec2: &Ec2) -> Result<BTreeMap<Zone, u32>> {
     let found = found.collect::<Result<Vec<_>, _>>().await.map_err(|failed| error::of(OPERATION, &failed))?;
     let mut zones = BTreeMap::new();
     let subnets = found.iter().filter_map(|gateway| gateway.subnet_id().map(str::to_owned)).collect();
-    let subnets = looks::subnets(ec2, &Scope::Ids(subnets)).await?.subnets;
+    let subnets = reads::subnets(ec2, &Scope::Ids(subnets)).await?.subnets;
     let zone_of = |gateway: &aws::NatGateway| Some(&subnets.get(&gateway.subnet_id()?.into())?.zone);
     for zone in found.iter().filter_map(zone_of) {
         let count: &mut u32 = zones.entry(zone.clone()).or_default();

@@ -19,9 +19,9 @@ impl Roles for AwsCloud {
     async fn instance_profile(&self, name: &str) -> Result<Option<InstanceProfile>> {
         const OPERATION: Operation = Operation::GetInstanceProfile;
         let call = self.iam.repeating.get_instance_profile().instance_profile_name(name);
-        let answer = there(call.send().await.map_err(|failed| error::of(OPERATION, &failed)))?;
-        let Some(answer) = answer else { return Ok(None) };
-        let profile = answer.instance_profile.ok_or_else(|| Gap("InstanceProfile").during(OPERATION))?;
+        let response = there(call.send().await.map_err(|failed| error::of(OPERATION, &failed)))?;
+        let Some(response) = response else { return Ok(None) };
+        let profile = response.instance_profile.ok_or_else(|| Gap("InstanceProfile").during(OPERATION))?;
         let role = profile.roles.into_iter().next().map(|role| shown(OPERATION, role)).transpose()?;
         Ok(Some(InstanceProfile { arn: profile.arn, role }))
     }
@@ -29,22 +29,22 @@ impl Roles for AwsCloud {
     async fn role(&self, name: &str) -> Result<Option<Role>> {
         const OPERATION: Operation = Operation::GetRole;
         let call = self.iam.repeating.get_role().role_name(name);
-        let answer = there(call.send().await.map_err(|failed| error::of(OPERATION, &failed)))?;
-        let Some(answer) = answer else { return Ok(None) };
-        let role = answer.role.ok_or_else(|| Gap("Role").during(OPERATION))?;
+        let response = there(call.send().await.map_err(|failed| error::of(OPERATION, &failed)))?;
+        let Some(response) = response else { return Ok(None) };
+        let role = response.role.ok_or_else(|| Gap("Role").during(OPERATION))?;
         shown(OPERATION, role).map(Some)
     }
 
     async fn oidc_provider(&self, arn: &str) -> Result<Option<OidcProvider>> {
         const OPERATION: Operation = Operation::GetOpenIDConnectProvider;
         let call = self.iam.repeating.get_open_id_connect_provider().open_id_connect_provider_arn(arn);
-        let answer = there(call.send().await.map_err(|failed| error::of(OPERATION, &failed)))?;
-        let Some(answer) = answer else { return Ok(None) };
+        let response = there(call.send().await.map_err(|failed| error::of(OPERATION, &failed)))?;
+        let Some(response) = response else { return Ok(None) };
         Ok(Some(OidcProvider {
             arn: arn.to_owned(),
-            url: answer.url.ok_or_else(|| Gap("Url").during(OPERATION))?,
-            client_ids: answer.client_id_list.unwrap_or_default().into_iter().collect(),
-            tags: answer.tags.unwrap_or_default().into_iter().map(|tag| (tag.key, tag.value)).collect(),
+            url: response.url.ok_or_else(|| Gap("Url").during(OPERATION))?,
+            client_ids: response.client_id_list.unwrap_or_default().into_iter().collect(),
+            tags: response.tags.unwrap_or_default().into_iter().map(|tag| (tag.key, tag.value)).collect(),
         }))
     }
 
@@ -59,9 +59,9 @@ impl Roles for AwsCloud {
             .map_err(|_| Gap("tag").during(OPERATION))?;
         let call = self.iam.once.create_open_id_connect_provider().url(&provider.url);
         let call = call.set_client_id_list(Some(provider.client_ids.iter().cloned().collect()));
-        let answer = call.set_tags(Some(tags)).send().await;
-        let answer = answer.map_err(|failed| error::of(OPERATION, &failed))?;
-        answer.open_id_connect_provider_arn.ok_or_else(|| Gap("OpenIDConnectProviderArn").during(OPERATION))
+        let response = call.set_tags(Some(tags)).send().await;
+        let response = response.map_err(|failed| error::of(OPERATION, &failed))?;
+        response.open_id_connect_provider_arn.ok_or_else(|| Gap("OpenIDConnectProviderArn").during(OPERATION))
     }
 
     async fn delete_oidc_provider(&self, arn: &str) -> Result<()> {
@@ -70,16 +70,16 @@ impl Roles for AwsCloud {
             // IAM documents both: that the call is idempotent, and this error (IAM API Reference,
             // DeleteOpenIDConnectProvider).
             Err(CloudError { kind: ErrorKind::NotFound, .. }) => Ok(()),
-            answer => answer.map(drop),
+            response => response.map(drop),
         }
     }
 }
 
-/// What does not exist is an answer.
-fn there<T>(answer: Result<T>) -> Result<Option<T>> {
-    match answer {
+/// A missing role is a result, not an error.
+fn there<T>(response: Result<T>) -> Result<Option<T>> {
+    match response {
         Err(CloudError { kind: ErrorKind::NotFound, .. }) => Ok(None),
-        answer => answer.map(Some),
+        response => response.map(Some),
     }
 }
 

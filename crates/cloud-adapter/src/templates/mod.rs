@@ -40,9 +40,9 @@ pub(crate) async fn create(
             .build();
         call = call.tag_specifications(tags);
     }
-    let answer = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
-    let warning = answer.warning().and_then(words);
-    let made = answer.launch_template().ok_or_else(|| Gap("LaunchTemplate").during(OPERATION))?;
+    let response = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
+    let warning = response.warning().and_then(words);
+    let made = response.launch_template().ok_or_else(|| Gap("LaunchTemplate").during(OPERATION))?;
     let made = shapes::summary(made).map_err(|gap| gap.during(OPERATION))?;
     Ok(Made { made: (made.id, made.latest), warning })
 }
@@ -83,9 +83,9 @@ async fn add_version(
         .set_source_version(source.map(|source| source.to_string()))
         .version_description(description)
         .client_token(token);
-    let answer = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
-    let warning = answer.warning().and_then(words);
-    let number = answer.launch_template_version().and_then(LaunchTemplateVersion::version_number);
+    let response = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
+    let warning = response.warning().and_then(words);
+    let number = response.launch_template_version().and_then(LaunchTemplateVersion::version_number);
     let made = number.map(TemplateVersion).ok_or_else(|| Gap("VersionNumber").during(OPERATION))?;
     Ok(Made { made, warning })
 }
@@ -111,9 +111,9 @@ pub(crate) async fn describe(client: &Client, name: &str) -> Result<Option<Launc
 async fn with_versions(client: &Client, name: &str) -> Result<Option<LaunchTemplate>> {
     const TEMPLATE: Operation = Operation::DescribeLaunchTemplates;
     const VERSIONS: Operation = Operation::DescribeLaunchTemplateVersions;
-    let answer = client.describe_launch_templates().launch_template_names(name).send().await;
-    let answer = answer.map_err(|failed| error::of(TEMPLATE, &failed))?;
-    let Some(template) = answer.launch_templates().first() else { return Ok(None) };
+    let response = client.describe_launch_templates().launch_template_names(name).send().await;
+    let response = response.map_err(|failed| error::of(TEMPLATE, &failed))?;
+    let Some(template) = response.launch_templates().first() else { return Ok(None) };
     let summary = shapes::summary(template).map_err(|gap| gap.during(TEMPLATE))?;
 
     let call =
@@ -196,9 +196,9 @@ pub(crate) async fn delete_versions(
     for some in versions.chunks(DELETED_AT_ONCE) {
         let call = client.delete_launch_template_versions().launch_template_id(id.as_str());
         let call = call.set_versions(Some(some.iter().map(ToString::to_string).collect()));
-        let answer = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
+        let response = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
         // The call succeeds although versions could not be deleted.
-        let refused = answer.unsuccessfully_deleted_launch_template_versions();
+        let refused = response.unsuccessfully_deleted_launch_template_versions();
         if let Some(error) = refused.iter().find_map(not_deleted) {
             return Err(error);
         }

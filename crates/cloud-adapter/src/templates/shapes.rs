@@ -1,4 +1,4 @@
-//! Launch templates in AWS's types and in ours.
+//! Launch templates in AWS's types and in those of `foo-model`.
 
 use crate::error::Gap;
 use crate::numbers::signed;
@@ -75,7 +75,7 @@ fn volume(volume: &Volume) -> aws::LaunchTemplateBlockDeviceMappingRequest {
 }
 
 /// Tags in the metadata are explicitly off: for fields that a template leaves out the account's defaults
-/// apply, and with tags in the metadata EC2 refuses to launch with tag keys like ours, which contain a slash
+/// apply, and with tags in the metadata EC2 refuses to launch with tag keys like the provider's, which contain a slash
 /// (EC2 User Guide, "View tags for your EC2 instances using instance metadata").
 fn metadata_options(options: MetadataOptions) -> aws::LaunchTemplateInstanceMetadataOptionsRequest {
     let MetadataOptions { tokens_required, hop_limit } = options;

@@ -1,4 +1,4 @@
-//! How far AWS's clock is from ours, by the `Date` of its answers.
+//! How far AWS's clock is from the local one, by the `Date` of its responses.
 
 use super::millis;
 use aws_smithy_runtime_api::box_error::BoxError;
@@ -16,15 +16,15 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
-/// Milliseconds that AWS's clock is ahead of ours, as the last answer showed. Clones share it.
+/// Milliseconds that AWS's clock is ahead of the local one, as the last response showed. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Skew {
     ahead: Arc<AtomicI64>,
-    /// Where all answers are noted, for ages of what AWS dates.
+    /// Records all responses, for ages of what AWS dates.
     compared: Option<AwsClock>,
 }
 
-/// When a request was sent, by our clock, in milliseconds since 1970, and by the monotonic one.
+/// When a request was sent, by the local clock, in milliseconds since 1970, and by the monotonic one.
 #[derive(Debug)]
 struct Sent(i64, Instant);
 
@@ -33,28 +33,28 @@ impl Storable for Sent {
 }
 
 impl Skew {
-    /// Answers are also noted in `compared`.
+    /// Records responses in `compared`, too.
     pub(crate) fn noted_in(compared: Option<AwsClock>) -> Self {
         Self { compared, ..Self::default() }
     }
 
     /// The present time by AWS's clock.
     pub(super) fn now(&self) -> SystemTime {
-        let ours = SystemTime::now();
+        let here = SystemTime::now();
         let skew = self.ahead.load(Ordering::Relaxed);
         let by = Duration::from_millis(skew.unsigned_abs());
-        let awss = if skew < 0 { ours.checked_sub(by) } else { ours.checked_add(by) };
-        awss.unwrap_or(ours)
+        let awss = if skew < 0 { here.checked_sub(by) } else { here.checked_add(by) };
+        awss.unwrap_or(here)
     }
 
-    /// An answer came that AWS dated so.
+    /// Records a response with this date of AWS.
     pub(super) fn note(&self, sent: i64, received: i64, date: i64) {
         self.ahead.store(ahead(sent, received, date), Ordering::Relaxed);
     }
 }
 
-/// How far a clock is ahead of ours that showed this whole second between two times of ours. Zero if it may be equal to ours,
-/// otherwise the least it can be: a signature may be made a little behind AWS's time, but not ahead of it.
+/// How far a clock is ahead of the local one, if it showed this whole second between two local times. Zero if they may be
+/// equal, otherwise the least difference: a signature may be a little behind AWS's time, but not ahead of it.
 fn ahead(sent: i64, received: i64, date: i64) -> i64 {
     let least = date.saturating_sub(received);
     let most = date.saturating_add(999).saturating_sub(sent);
@@ -82,12 +82,12 @@ impl Intercept for Skew {
         _: &RuntimeComponents,
         config: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        let date = context.response().and_then(|answer| answer.headers().get("date"));
+        let date = context.response().and_then(|response| response.headers().get("date"));
         let date = date.and_then(|text| DateTime::from_str(text, Format::HttpDate).ok()?.to_millis().ok());
         if let (Some(date), Some(Sent(sent, moment))) = (date, config.load::<Sent>()) {
             self.note(*sent, millis(SystemTime::now()), date);
             if let Some(compared) = &self.compared {
-                compared.answered(*moment, Instant::now(), AwsTime::from_millis(date));
+                compared.received(*moment, Instant::now(), AwsTime::from_millis(date));
             }
         }
         Ok(())
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_signature_is_never_made_ahead_of_awss_clock() {
         for skew in [-400_000, -3_000, 3_000, 400_000_i64] {
-            // AWS dates the answer in the middle of a call of 400 ms.
+            // AWS dates the response in the middle of a call of 400 ms.
             let (sent, received) = (1_000_000_300, 1_000_000_700);
             let date = (1_000_000_500 + skew) / 1_000 * 1_000;
             let found = ahead(sent, received, date);
@@ -118,11 +118,11 @@ mod tests {
     }
 
     #[test]
-    fn the_last_answer_counts() {
+    fn the_last_response_counts() {
         let skew = Skew::default();
         let off = |skew: &Skew| {
-            let ours = millis(SystemTime::now());
-            millis(skew.now()) - ours
+            let here = millis(SystemTime::now());
+            millis(skew.now()) - here
         };
         let about = |skew: &Skew, by: i64| assert!((by..by + 1_000).contains(&off(skew)), "{}", off(skew));
         about(&skew, 0);

@@ -1,4 +1,4 @@
-//! An HTTP server that answers from a script and remembers what it was asked.
+//! An HTTP server that responds from a script and records the requests.
 
 use foo_cloud_adapter::{AwsCloud, AwsSettings, Identity, Timeouts};
 use std::collections::BTreeMap;
@@ -18,9 +18,9 @@ pub(crate) enum Reply {
     Json(u16, String),
     /// An HTML page, as a proxy in trouble sends it.
     Html(u16),
-    /// The connection is closed without an answer.
+    /// The connection is closed without a response.
     HangUp,
-    /// The connection is closed in the middle of a successful answer.
+    /// The connection is closed in the middle of a successful response.
     BreakOff,
     /// Nothing, for ever.
     Silence,
@@ -32,7 +32,7 @@ pub(crate) struct Canned {
 }
 
 impl Canned {
-    /// Answers every request as `script` says; it is given the request's form and its number, from 0.
+    /// Responds to every request as `script` says, which gets the request's form and its number, from 0.
     pub(crate) async fn start(script: impl Fn(&Form, usize) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -48,7 +48,7 @@ impl Canned {
         Self { url, asked }
     }
 
-    /// The same answer to everything.
+    /// The same response to everything.
     pub(crate) async fn always(reply: impl Fn() -> Reply + Send + Sync + 'static) -> Self {
         Self::start(move |_, _| reply()).await
     }
@@ -63,7 +63,7 @@ impl Canned {
     }
 }
 
-/// A cloud at this endpoint that waits 300 ms for an answer.
+/// A cloud at this endpoint that waits 300 ms for a response.
 pub(crate) async fn cloud(url: &str) -> AwsCloud {
     AwsCloud::connect(settings(url)).await.unwrap()
 }
@@ -95,14 +95,14 @@ pub(crate) fn ec2_error(status: u16, code: &str, message: &str) -> Reply {
     Reply::Xml(status, format!("<Response>{error}{id}</Response>"))
 }
 
-/// A successful answer of Auto Scaling.
-pub(crate) fn autoscaling_answer(action: &str, result: &str) -> Reply {
+/// A successful response of Auto Scaling.
+pub(crate) fn autoscaling_response(action: &str, result: &str) -> Reply {
     let result = format!("<{action}Result>{result}</{action}Result>");
     Reply::Xml(200, format!("<{action}Response>{result}</{action}Response>"))
 }
 
-/// A successful answer of EC2.
-pub(crate) fn ec2_answer(action: &str, content: &str) -> Reply {
+/// A successful response of EC2.
+pub(crate) fn ec2_response(action: &str, content: &str) -> Reply {
     Reply::Xml(200, format!("<{action}Response>{content}</{action}Response>"))
 }
 

@@ -1,6 +1,6 @@
 //! The life of a cluster through the real SDK against the simulator's wire, with the rights of the generated policies and no
-//! others. After each change, everything that can be asked must
-//! equal what the simulator's own implementation of the trait says; and STS tells the authenticator of a cluster who signed its token.
+//! others. After each change, every read must equal that of the simulator's own implementation of the trait; and STS
+//! names the signer of a token to the authenticator of a cluster.
 
 use crate::canned::settings;
 use base64::Engine as _;
@@ -8,10 +8,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use foo_cloud::{CloudError, Clusters, ErrorKind};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Timeouts};
 use foo_model::eks::{
-    AccessPolicy, AccessScope, AddonChange, AddonSettings, Answer, AuthenticationMode, Change, Changed,
-    Cluster, ClusterChange, ClusterStatus, ConfigUpdate, EndpointAccess, EntryChange, EntryKind, IpFamily,
-    LogType, Minor, NewAddon, NewCluster, NewEntry, NewOidcProvider, NewPodIdentity, OidcChange, Placement,
-    PodIdentityChange, Question, ResolveConflicts, SupportType, TagChange, UpdateStatus, UpdateType,
+    AccessPolicy, AccessScope, AddonChange, AddonSettings, AuthenticationMode, Change, Changed, Cluster,
+    ClusterChange, ClusterStatus, ConfigUpdate, EndpointAccess, EntryChange, EntryKind, IpFamily, LogType,
+    Minor, NewAddon, NewCluster, NewEntry, NewOidcProvider, NewPodIdentity, OidcChange, Placement,
+    PodIdentityChange, Query, QueryResult, ResolveConflicts, SupportType, TagChange, UpdateStatus,
+    UpdateType,
 };
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER};
 use foo_model::network::Tags;
@@ -131,8 +132,8 @@ impl World {
         assert_eq!(begun.status, UpdateStatus::InProgress);
         self.step(3_600);
         self.compare().await;
-        let question = Question::Update { cluster: main(), id: begun.id, addon: None };
-        let Answer::Update(Some(done)) = self.same(&question).await else { panic!("no update") };
+        let question = Query::Update { cluster: main(), id: begun.id, addon: None };
+        let QueryResult::Update(Some(done)) = self.same(&question).await else { panic!("no update") };
         assert_eq!((done.status, done.errors), (UpdateStatus::Successful, vec![]));
         done.kind.map_or("unknown", Into::into)
     }
@@ -142,7 +143,7 @@ impl World {
         self.wire.change_eks(&change, token.as_deref()).await.unwrap_err()
     }
 
-    async fn same(&self, question: &Question) -> Answer {
+    async fn same(&self, question: &Query) -> QueryResult {
         let direct = self.direct.describe_eks(question).await.unwrap();
         let wire =
             self.wire.describe_eks(question).await.unwrap_or_else(|error| panic!("{question:?}: {error}"));
@@ -150,16 +151,16 @@ impl World {
         wire
     }
 
-    async fn names(&self, question: Question) -> BTreeSet<String> {
+    async fn names(&self, question: Query) -> BTreeSet<String> {
         match self.same(&question).await {
-            Answer::Names(names) => names,
+            QueryResult::Names(names) => names,
             other => panic!("{other:?}"),
         }
     }
 
     async fn main(&self) -> Option<Cluster> {
-        match self.same(&Question::Cluster(main())).await {
-            Answer::Cluster(found) => found.map(|found| *found),
+        match self.same(&Query::Cluster(main())).await {
+            QueryResult::Cluster(found) => found.map(|found| *found),
             other => panic!("{other:?}"),
         }
     }
@@ -168,31 +169,31 @@ impl World {
     async fn compare(&self) {
         let cluster = main();
         for question in [
-            Question::Cluster(main()),
-            Question::Insights(main()),
-            Question::Versions,
-            Question::AddonReleases { addon: "coredns".to_owned(), kubernetes: Minor(33) },
-            Question::Role(CLUSTER.to_owned()),
-            Question::InstanceProfile("pool".to_owned()),
+            Query::Cluster(main()),
+            Query::Insights(main()),
+            Query::Versions,
+            Query::AddonReleases { addon: "coredns".to_owned(), kubernetes: Minor(33) },
+            Query::Role(CLUSTER.to_owned()),
+            Query::InstanceProfile("pool".to_owned()),
         ] {
             self.same(&question).await;
         }
-        for id in self.names(Question::Updates(main())).await {
-            self.same(&Question::Update { cluster: cluster.clone(), id, addon: None }).await;
+        for id in self.names(Query::Updates(main())).await {
+            self.same(&Query::Update { cluster: cluster.clone(), id, addon: None }).await;
         }
-        for name in self.names(Question::Addons(main())).await {
-            self.same(&Question::Addon { cluster: cluster.clone(), name }).await;
+        for name in self.names(Query::Addons(main())).await {
+            self.same(&Query::Addon { cluster: cluster.clone(), name }).await;
         }
-        for principal in self.names(Question::AccessEntries(main())).await {
+        for principal in self.names(Query::AccessEntries(main())).await {
             let (cluster, of) = (cluster.clone(), principal.clone());
-            self.same(&Question::AccessEntry { cluster: cluster.clone(), principal }).await;
-            self.same(&Question::AccessPolicies { cluster, principal: of }).await;
+            self.same(&Query::AccessEntry { cluster: cluster.clone(), principal }).await;
+            self.same(&Query::AccessPolicies { cluster, principal: of }).await;
         }
-        let Answer::PodIdentities(all) = self.same(&Question::PodIdentities(main())).await else {
+        let QueryResult::PodIdentities(all) = self.same(&Query::PodIdentities(main())).await else {
             panic!("no list")
         };
         for it in all {
-            self.same(&Question::PodIdentity { cluster: cluster.clone(), id: it.id }).await;
+            self.same(&Query::PodIdentity { cluster: cluster.clone(), id: it.id }).await;
         }
     }
 }
@@ -400,16 +401,16 @@ fn of_addon(change: AddonChange) -> Change {
 #[tokio::test]
 async fn add_ons_come_in_a_version_that_eks_offers_and_go() {
     let world = World::with_cluster().await;
-    let releases = Question::AddonReleases { addon: "vpc-cni".to_owned(), kubernetes: Minor(33) };
-    let Answer::AddonReleases(offered) = world.same(&releases).await else { panic!("no releases") };
+    let releases = Query::AddonReleases { addon: "vpc-cni".to_owned(), kubernetes: Minor(33) };
+    let QueryResult::AddonReleases(offered) = world.same(&releases).await else { panic!("no releases") };
     let (newest, oldest) =
         (offered.first().unwrap().version.clone(), offered.last().unwrap().version.clone());
-    let schema = Question::AddonSchema { addon: "vpc-cni".to_owned(), version: newest.clone() };
-    assert!(matches!(world.same(&schema).await, Answer::Schema(Some(_))));
+    let schema = Query::AddonSchema { addon: "vpc-cni".to_owned(), version: newest.clone() };
+    assert!(matches!(world.same(&schema).await, QueryResult::Schema(Some(_))));
     for absent in [
-        Question::AddonReleases { addon: "nothing".to_owned(), kubernetes: Minor(33) },
-        Question::AddonSchema { addon: "vpc-cni".to_owned(), version: "v0".to_owned() },
-        Question::Addon { cluster: main(), name: "vpc-cni".to_owned() },
+        Query::AddonReleases { addon: "nothing".to_owned(), kubernetes: Minor(33) },
+        Query::AddonSchema { addon: "vpc-cni".to_owned(), version: "v0".to_owned() },
+        Query::Addon { cluster: main(), name: "vpc-cni".to_owned() },
     ] {
         assert_eq!(world.same(&absent).await, absent.nothing());
     }
@@ -427,16 +428,16 @@ async fn add_ons_come_in_a_version_that_eks_offers_and_go() {
     world.step(900);
     world.compare().await;
     let name = "vpc-cni".to_owned();
-    let question = Question::Update { cluster: main(), id: begun.id, addon: Some(name.clone()) };
+    let question = Query::Update { cluster: main(), id: begun.id, addon: Some(name.clone()) };
     assert!(
-        matches!(world.same(&question).await, Answer::Update(Some(it)) if it.status == UpdateStatus::Successful)
+        matches!(world.same(&question).await, QueryResult::Update(Some(it)) if it.status == UpdateStatus::Successful)
     );
-    let question = Question::Addon { cluster: main(), name };
-    let Answer::Addon(Some(seen)) = world.same(&question).await else { panic!("no add-on") };
+    let question = Query::Addon { cluster: main(), name };
+    let QueryResult::Addon(Some(seen)) = world.same(&question).await else { panic!("no add-on") };
     assert_eq!((seen.version, seen.pod_identities.len(), seen.tags), (newest, 1, tags("addon")));
     world.does(of_addon(AddonChange::Delete { preserve: false })).await;
     world.step(900);
-    assert_eq!(world.names(Question::Addons(main())).await, BTreeSet::new());
+    assert_eq!(world.names(Query::Addons(main())).await, BTreeSet::new());
 }
 
 #[tokio::test]
@@ -454,18 +455,18 @@ async fn access_entries_keep_their_groups_and_policies() {
     world.does(of(&namespaces)).await;
     world.does(of(&AccessScope::Cluster)).await;
     let (cluster, principal) = (main(), role("admins"));
-    let question = Question::AccessPolicies { cluster, principal };
+    let question = Query::AccessPolicies { cluster, principal };
     let policy = AccessPolicy { arn: ADMIN.to_owned(), scope: AccessScope::Cluster };
-    assert_eq!(world.same(&question).await, Answer::AccessPolicies(BTreeSet::from([policy])));
+    assert_eq!(world.same(&question).await, QueryResult::AccessPolicies(BTreeSet::from([policy])));
     let update = EntryChange::Update { username: Some("boss".to_owned()), groups: Some(BTreeSet::new()) };
     world.does(with_token(of_entry(role("admins"), update), "u")).await;
-    let question = Question::AccessEntry { cluster: main(), principal: role("admins") };
-    let Answer::AccessEntry(Some(seen)) = world.same(&question).await else { panic!("no entry") };
+    let question = Query::AccessEntry { cluster: main(), principal: role("admins") };
+    let QueryResult::AccessEntry(Some(seen)) = world.same(&question).await else { panic!("no entry") };
     assert_eq!((seen.username.as_str(), seen.groups, seen.tags), ("boss", BTreeSet::new(), tags("entry")));
     for change in [EntryChange::Disassociate(ADMIN.to_owned()), EntryChange::Delete] {
         world.does(of_entry(role("admins"), change)).await;
     }
-    assert_eq!(world.names(Question::AccessEntries(main())).await, BTreeSet::from([role(NODES)]));
+    assert_eq!(world.names(Query::AccessEntries(main())).await, BTreeSet::from([role(NODES)]));
 }
 
 #[tokio::test]
@@ -483,8 +484,8 @@ async fn pods_get_roles_and_issuers_are_known_to_iam() {
     assert_eq!(world.does(bind).await.id.as_ref(), Some(&id), "the same with its token");
     let rebind = PodIdentityChange::Update { id: id.clone(), role_arn: role(OTHER_PODS) };
     world.does(with_token(of_pod(rebind), "u")).await;
-    let question = Question::PodIdentity { cluster: main(), id: id.clone() };
-    let Answer::PodIdentities(seen) = world.same(&question).await else { panic!("no list") };
+    let question = Query::PodIdentity { cluster: main(), id: id.clone() };
+    let QueryResult::PodIdentities(seen) = world.same(&question).await else { panic!("no list") };
     assert_eq!((seen[0].role_arn.clone(), seen[0].tags.clone()), (Some(role(OTHER_PODS)), tags("pod")));
     world.does(of_pod(PodIdentityChange::Delete { id })).await;
     assert_eq!(world.same(&question).await, question.nothing());
@@ -494,8 +495,8 @@ async fn pods_get_roles_and_issuers_are_known_to_iam() {
     let provider = NewOidcProvider { url: url.clone(), client_ids: client_ids.clone(), tags: tags("o") };
     let provider = Change::Oidc(OidcChange::Create(provider));
     let arn = world.does(provider.clone()).await.id.unwrap();
-    let question = Question::OidcProvider(arn.clone());
-    let Answer::OidcProvider(Some(seen)) = world.same(&question).await else { panic!("no provider") };
+    let question = Query::OidcProvider(arn.clone());
+    let QueryResult::OidcProvider(Some(seen)) = world.same(&question).await else { panic!("no provider") };
     assert_eq!((format!("https://{}", seen.url), seen.client_ids, seen.tags), (url, client_ids, tags("o")));
     assert_eq!(world.refused(provider).await.kind, ErrorKind::AlreadyExists);
     world.does(Change::Oidc(OidcChange::Delete { arn })).await;
@@ -534,7 +535,7 @@ async fn lists_have_all_their_pages() {
         let Sent(one, _) = entry(role(&name), EntryKind::Standard, &[]);
         world.direct.change_eks(&one, Some(&name)).await.unwrap();
     }
-    assert_eq!(world.names(Question::AccessEntries(main())).await.len(), 130);
+    assert_eq!(world.names(Query::AccessEntries(main())).await.len(), 130);
 }
 
 #[tokio::test]
@@ -549,16 +550,16 @@ async fn what_carries_a_token_is_repeated_and_nothing_else() {
     world.step(900);
     fault("DeleteCluster");
     let lost = world.refused(of_cluster(ClusterChange::Delete)).await;
-    assert_eq!((lost.kind, world.server.simulator().calls("DeleteCluster")), (ErrorKind::LostAnswer, 1));
+    assert_eq!((lost.kind, world.server.simulator().calls("DeleteCluster")), (ErrorKind::LostResponse, 1));
     for (fault, kind) in [(Fault::Denied, ErrorKind::Denied), (Fault::Throttled, ErrorKind::Throttled)] {
         let id = world.server.simulator().add_fault(FaultRule::on("DescribeCluster", fault));
-        let failed = world.wire.describe_eks(&Question::Cluster(main())).await.unwrap_err();
+        let failed = world.wire.describe_eks(&Query::Cluster(main())).await.unwrap_err();
         assert_eq!(failed.kind, kind);
         world.server.simulator().remove_fault(id);
     }
 }
 
-/// What STS answers to the authenticator of a cluster that got a token.
+/// STS's response to the authenticator of a cluster that got a token.
 async fn sts_says(world: &World, cluster: &str, token: &str) -> String {
     let encoded = token.strip_prefix("k8s-aws-v1.").unwrap();
     let url = String::from_utf8(URL_SAFE_NO_PAD.decode(encoded).unwrap()).unwrap();
@@ -570,20 +571,20 @@ async fn sts_says(world: &World, cluster: &str, token: &str) -> String {
          Connection: close\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    answer
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    response
 }
 
 #[tokio::test]
 async fn sts_takes_tokens_of_users_and_of_sessions_for_their_cluster_only() {
     let world = World::with_cluster().await;
     let signed_by = async |token: &str| {
-        let answer = sts_says(&world, "main", token).await;
-        let body = answer.split_once("\r\n\r\n").unwrap().1;
+        let response = sts_says(&world, "main", token).await;
+        let body = response.split_once("\r\n\r\n").unwrap().1;
         let body: serde_json::Value = serde_json::from_str(body).unwrap();
         let result = &body["GetCallerIdentityResponse"]["GetCallerIdentityResult"];
-        result["Arn"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+        result["Arn"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned()
     };
     let token = world.wire.cluster_token("main").await.unwrap().token;
     assert_eq!(signed_by(&token).await, USER);

@@ -1,10 +1,10 @@
 //! How failures arrive: their kind, their text, and how often the request was sent.
 
 use crate::canned::{
-    Canned, Form, Reply, autoscaling_answer, autoscaling_error, cloud, ec2_answer, ec2_error, settings,
+    Canned, Form, Reply, autoscaling_error, autoscaling_response, cloud, ec2_error, ec2_response, settings,
 };
 use crate::shapes::content;
-use foo_cloud::{CloudError, Compute, Described, ErrorKind, Groups, Looked};
+use foo_cloud::{CloudError, Compute, Described, ErrorKind, FoundGroups, Groups};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings};
 use foo_model::{Decrement, GroupName, InstanceId, TemplateVersion};
 use std::collections::BTreeMap;
@@ -25,24 +25,24 @@ async fn read(cloud: &AwsCloud) -> CloudError {
 }
 
 #[tokio::test]
-async fn without_an_answer_a_change_may_have_happened_and_is_sent_once() {
+async fn without_a_response_a_change_may_have_happened_and_is_sent_once() {
     for reply in [|| Reply::HangUp, || Reply::Silence, || Reply::BreakOff] {
         let server = Canned::always(reply).await;
         let error = change(&server.cloud().await).await;
-        assert_eq!((error.kind, server.asked().len()), (ErrorKind::LostAnswer, 1));
+        assert_eq!((error.kind, server.asked().len()), (ErrorKind::LostResponse, 1));
         assert!(error.may_have_happened());
     }
 }
 
 #[tokio::test]
-async fn without_an_answer_a_read_and_a_change_with_a_token_are_repeated() {
+async fn without_a_response_a_read_and_a_change_with_a_token_are_repeated() {
     let server = Canned::always(|| Reply::HangUp).await;
     let error = read(&server.cloud().await).await;
     assert_eq!((error.kind, server.asked().len()), (ErrorKind::Unreachable, 3));
 
     let server = Canned::always(|| Reply::HangUp).await;
     let error = change_with_token(&server.cloud().await).await;
-    assert_eq!((error.kind, server.asked().len()), (ErrorKind::LostAnswer, 3));
+    assert_eq!((error.kind, server.asked().len()), (ErrorKind::LostResponse, 3));
     let tokens: Vec<Option<String>> =
         server.asked().iter().map(|form| form.get("ClientToken").cloned()).collect();
     assert_eq!(tokens, vec![Some("token-1".to_owned()); 3]);
@@ -100,7 +100,7 @@ async fn a_role_that_may_not_be_assumed_is_a_matter_of_credentials() {
         Some("AssumeRole") => {
             autoscaling_error(403, "AccessDenied", "not authorized to perform: sts:AssumeRole")
         }
-        _ => autoscaling_answer("DescribeAutoScalingGroups", "<AutoScalingGroups/>"),
+        _ => autoscaling_response("DescribeAutoScalingGroups", "<AutoScalingGroups/>"),
     })
     .await;
     let role = AssumedRole {
@@ -119,17 +119,17 @@ async fn a_role_that_may_not_be_assumed_is_a_matter_of_credentials() {
 async fn a_group_without_a_name_is_not_taken_for_an_absent_group() {
     let group = "<member><MinSize>0</MinSize></member>";
     let server = Canned::always(move || {
-        autoscaling_answer(
+        autoscaling_response(
             "DescribeAutoScalingGroups",
             &format!("<AutoScalingGroups>{group}</AutoScalingGroups>"),
         )
     })
     .await;
-    let looked = server.cloud().await.describe_groups(&["g".into()]).await.unwrap();
-    let error = &looked.odd[&GroupName::from("g")];
+    let found_groups = server.cloud().await.describe_groups(&["g".into()]).await.unwrap();
+    let error = &found_groups.odd[&GroupName::from("g")];
     assert_eq!(
         (error.kind, error.message.as_str()),
-        (ErrorKind::Internal, "the answer has no usable AutoScalingGroupName")
+        (ErrorKind::Internal, "the response has no usable AutoScalingGroupName")
     );
 }
 
@@ -153,7 +153,7 @@ async fn instances_ec2_does_not_know_are_left_out() {
         };
         let items = ids.iter().map(item).collect::<Vec<_>>().concat();
         let reservation = format!("<item><instancesSet>{items}</instancesSet></item>");
-        ec2_answer("DescribeInstances", &format!("<reservationSet>{reservation}</reservationSet>"))
+        ec2_response("DescribeInstances", &format!("<reservationSet>{reservation}</reservationSet>"))
     };
     let server = Canned::start(move |form, _| known(form)).await;
     let ids = ["i-0aaa", "i-0bad", "i-0bbb", "i-0odd"].map(Into::into);
@@ -166,7 +166,7 @@ async fn instances_ec2_does_not_know_are_left_out() {
 
 #[tokio::test]
 async fn versions_that_could_not_be_deleted_fail_the_call_unless_they_are_gone() {
-    let answer = |code: &'static str| {
+    let response = |code: &'static str| {
         move || {
             let error =
                 format!("<responseError><code>{code}</code><message>because</message></responseError>");
@@ -174,13 +174,13 @@ async fn versions_that_could_not_be_deleted_fail_the_call_unless_they_are_gone()
                 "<item><launchTemplateId>lt-1</launchTemplateId><versionNumber>2</versionNumber>{error}</item>"
             );
             let set = "unsuccessfullyDeletedLaunchTemplateVersionSet";
-            ec2_answer("DeleteLaunchTemplateVersions", &format!("<{set}>{item}</{set}>"))
+            ec2_response("DeleteLaunchTemplateVersions", &format!("<{set}>{item}</{set}>"))
         }
     };
     let versions = [TemplateVersion(1), TemplateVersion(2)];
-    let gone = Canned::always(answer("launchTemplateVersionDoesNotExist")).await;
+    let gone = Canned::always(response("launchTemplateVersionDoesNotExist")).await;
     gone.cloud().await.delete_template_versions(&"lt-1".into(), &versions).await.unwrap();
-    let refused = Canned::always(answer("unexpectedError")).await;
+    let refused = Canned::always(response("unexpectedError")).await;
     let error = refused.cloud().await.delete_template_versions(&"lt-1".into(), &versions).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Internal);
     assert_eq!(error.message, "version 2 was not deleted: because");
@@ -190,7 +190,7 @@ async fn versions_that_could_not_be_deleted_fail_the_call_unless_they_are_gone()
 async fn empty_questions_are_not_sent() {
     let server = Canned::always(|| Reply::HangUp).await;
     let cloud = server.cloud().await;
-    assert_eq!(cloud.describe_groups(&[]).await, Ok(Looked::default()));
+    assert_eq!(cloud.describe_groups(&[]).await, Ok(FoundGroups::default()));
     assert_eq!(cloud.describe_instances(&[]).await, Ok(BTreeMap::new()));
     assert_eq!(cloud.describe_images(&[]).await, Ok(vec![]));
     assert_eq!(cloud.describe_instance_types(&[]).await, Ok(vec![]));
@@ -203,7 +203,7 @@ async fn empty_questions_are_not_sent() {
 }
 
 #[tokio::test]
-async fn an_id_that_an_answer_leaves_out_is_asked_for_alone_before_anything_is_said_of_it() {
+async fn an_id_that_a_response_leaves_out_is_requested_alone_before_it_counts() {
     // EC2 hides the instances of a zone from a call for many, and one of them altogether.
     let script = |form: &Form, _| {
         let ids: Vec<&String> =
@@ -219,7 +219,7 @@ async fn an_id_that_an_answer_leaves_out_is_asked_for_alone_before_anything_is_s
         };
         let items = ids.iter().filter(shown).map(item).collect::<String>();
         let reservation = format!("<item><instancesSet>{items}</instancesSet></item>");
-        ec2_answer("DescribeInstances", &format!("<reservationSet>{reservation}</reservationSet>"))
+        ec2_response("DescribeInstances", &format!("<reservationSet>{reservation}</reservationSet>"))
     };
     let server = Canned::start(script).await;
     let ids = ["i-0aaa", "i-0bad", "i-0bbb", "i-0ccc"].map(Into::into);
@@ -242,26 +242,29 @@ async fn a_group_that_aws_describes_oddly_is_set_aside_alone() {
         format!("<member>{name}{sizes}{more}</member>")
     };
     let homeless = "<Instances><member><InstanceId>i-1</InstanceId><LifecycleState>InService</LifecycleState></member></Instances>";
-    let answer = |groups: String| {
+    let response = |groups: String| {
         let groups = format!("<AutoScalingGroups>{groups}</AutoScalingGroups>");
-        move || autoscaling_answer("DescribeAutoScalingGroups", &groups)
+        move || autoscaling_response("DescribeAutoScalingGroups", &groups)
     };
     let names = ["sound", "odd", "missing"].map(GroupName::from);
-    let looked = async |groups: String| {
-        Canned::always(answer(groups)).await.cloud().await.describe_groups(&names).await.unwrap()
+    let found_groups = async |groups: String| {
+        Canned::always(response(groups)).await.cloud().await.describe_groups(&names).await.unwrap()
     };
-    let seen = |looked: &Looked| looked.groups.iter().map(|group| group.name.to_string()).collect::<Vec<_>>();
-    let odd = |looked: &Looked| looked.odd.keys().map(ToString::to_string).collect::<Vec<_>>();
+    let seen = |found_groups: &FoundGroups| {
+        found_groups.groups.iter().map(|group| group.name.to_string()).collect::<Vec<_>>()
+    };
+    let odd =
+        |found_groups: &FoundGroups| found_groups.odd.keys().map(ToString::to_string).collect::<Vec<_>>();
 
-    let found = looked(member("sound", "") + &member("odd", homeless)).await;
+    let found = found_groups(member("sound", "") + &member("odd", homeless)).await;
     assert_eq!((seen(&found), odd(&found)), (vec!["sound".to_owned()], vec!["odd".to_owned()]));
     let error = &found.odd[&names[1]];
     assert_eq!(
         (error.kind, error.message.as_str()),
-        (ErrorKind::Internal, "the answer has no usable AvailabilityZone")
+        (ErrorKind::Internal, "the response has no usable AvailabilityZone")
     );
-    // Whose it is that has no name nobody knows: what was asked for and is not there is not gone.
-    let found = looked(member("sound", "") + &member("", "")).await;
+    // A group without a name may be any of those requested, so a missing one may exist.
+    let found = found_groups(member("sound", "") + &member("", "")).await;
     assert_eq!(
         (seen(&found), odd(&found)),
         (vec!["sound".to_owned()], vec!["missing".to_owned(), "odd".to_owned()])
@@ -283,11 +286,11 @@ async fn an_odd_template_of_a_list_and_an_odd_old_version_are_passed_over() {
         let with_odd = template("lt-1", sound) + &template("lt-0", "");
         if form["Action"] == "DescribeLaunchTemplates" {
             let list = format!("<launchTemplates>{with_odd}</launchTemplates>");
-            return ec2_answer("DescribeLaunchTemplates", &list);
+            return ec2_response("DescribeLaunchTemplates", &list);
         }
         let versions = [1, 2].map(|number| version(number, if number == odd { "" } else { made })).concat();
         let set = format!("<launchTemplateVersionSet>{versions}</launchTemplateVersionSet>");
-        ec2_answer("DescribeLaunchTemplateVersions", &set)
+        ec2_response("DescribeLaunchTemplateVersions", &set)
     };
     let old = Canned::start(move |form, _| reply(form, 1)).await.cloud().await;
     let listed = old.describe_templates_tagged("k").await.unwrap();
@@ -296,7 +299,10 @@ async fn an_odd_template_of_a_list_and_an_odd_old_version_are_passed_over() {
     assert_eq!(read.versions.iter().map(|one| one.version).collect::<Vec<_>>(), [TemplateVersion(2)]);
     let newest = Canned::start(move |form, _| reply(form, 2)).await.cloud().await;
     let refused = newest.describe_template("pool").await.unwrap_err();
-    assert_eq!(refused.message, "the answer has no usable CreateTime", "it would be made again and again");
+    assert_eq!(
+        refused.message, "the response has no usable CreateTime",
+        "it would be created again and again"
+    );
 }
 
 #[tokio::test]
@@ -306,7 +312,7 @@ async fn one_odd_instance_does_not_keep_the_others_from_being_known() {
                  <placement><availabilityZone>eu-central-1a</availabilityZone></placement></item>";
     let set =
         format!("<reservationSet><item><instancesSet>{odd}{sound}</instancesSet></item></reservationSet>");
-    let server = Canned::always(move || ec2_answer("DescribeInstances", &set)).await;
+    let server = Canned::always(move || ec2_response("DescribeInstances", &set)).await;
     let found = server.cloud().await.describe_instances(&["i-0aaa", "i-0odd"].map(Into::into)).await.unwrap();
     assert_eq!(found.keys().map(InstanceId::as_str).collect::<Vec<_>>(), ["i-0aaa"]);
 }
@@ -316,12 +322,12 @@ async fn activities_are_read_to_the_page_that_holds_them() {
     let script = |form: &Form, _| {
         if !form.contains_key("NextToken") {
             let none = "<Activities></Activities><NextToken>more</NextToken>";
-            return autoscaling_answer("DescribeScalingActivities", none);
+            return autoscaling_response("DescribeScalingActivities", none);
         }
         let odd = "<member><ActivityId>odd</ActivityId></member>";
         let sound = "<member><ActivityId>a</ActivityId><StatusCode>Failed</StatusCode>\
                      <StartTime>2026-01-01T00:00:00Z</StartTime><Cause>c</Cause></member>";
-        autoscaling_answer("DescribeScalingActivities", &format!("<Activities>{odd}{sound}</Activities>"))
+        autoscaling_response("DescribeScalingActivities", &format!("<Activities>{odd}{sound}</Activities>"))
     };
     let server = Canned::start(script).await;
     let found = server.cloud().await.describe_activities(&"g".into(), 20).await.unwrap();

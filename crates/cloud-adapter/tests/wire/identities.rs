@@ -1,4 +1,4 @@
-//! As whom AWS is called: keys, and chains of roles, before a simulator that knows keys, trust policies and sessions.
+//! The identity that calls AWS: keys, and chains of roles, before a simulator that knows keys, trust policies and sessions.
 
 use crate::canned::settings;
 use foo_cloud::{CloudError, ErrorKind, Groups};
@@ -120,10 +120,10 @@ async fn a_role_that_does_not_trust_us_is_named() {
     let directly = world.cloud("secret", vec![role("pools", Some("of-this-cluster"))]).await;
     is_refused(&directly, &[&denied[..], &[&arn("pools")]].concat()).await;
     // In a longer chain it is the first that is refused.
-    let first = world.cloud("secret", vec![role("nobody", None), role("jump", None)]).await;
+    let first = world.cloud("secret", vec![role("missing", None), role("jump", None)]).await;
     is_refused(
         &first,
-        &[&denied[..], &["role arn:aws:iam::123456789012:role/nobody cannot be assumed"]].concat(),
+        &[&denied[..], &["role arn:aws:iam::123456789012:role/missing cannot be assumed"]].concat(),
     )
     .await;
 }

@@ -1,4 +1,4 @@
-//! The adapter through the real SDK, over real sockets: against scripted answers, and against the simulator.
+//! The adapter through the real SDK, over real sockets: against scripted responses, and against the simulator.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

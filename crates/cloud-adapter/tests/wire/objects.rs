@@ -1,4 +1,4 @@
-//! S3 through the real SDK: against the simulator's wire, whose answers must equal what its own implementation of the trait says.
+//! S3 through the real SDK: against the simulator's wire, whose responses must equal what its own implementation of the trait says.
 
 use crate::canned::settings;
 use foo_cloud::{BucketOf, CloudError, ErrorKind, NewObject, Objects, Written};

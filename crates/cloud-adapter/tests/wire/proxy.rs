@@ -10,21 +10,21 @@ use tokio::net::{TcpListener, TcpStream};
 /// Whom a proxy was asked for, and what came through the tunnel first.
 pub(crate) type Seen = (String, Vec<u8>);
 
-/// A proxy that answers every CONNECT with one line, and remembers whom it was asked for and what came through the tunnel first.
+/// A proxy that responds to every CONNECT with one line, and records the requested host and the first bytes in the tunnel.
 pub(crate) struct Tunnel {
     pub(crate) url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Tunnel {
-    pub(crate) async fn start(answer: &'static str) -> Self {
+    pub(crate) async fn start(response: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&seen);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                if let Some(one) = serve(stream, answer).await {
+                if let Some(one) = serve(stream, response).await {
                     log.lock().unwrap().push(one);
                 }
             }
@@ -45,13 +45,13 @@ impl Tunnel {
     }
 }
 
-async fn serve(mut stream: TcpStream, answer: &str) -> Option<Seen> {
+async fn serve(mut stream: TcpStream, response: &str) -> Option<Seen> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.ok()?);
     }
     let line = String::from_utf8_lossy(&head).lines().next()?.to_owned();
-    stream.write_all(format!("HTTP/1.1 {answer}\r\n\r\n").as_bytes()).await.ok()?;
+    stream.write_all(format!("HTTP/1.1 {response}\r\n\r\n").as_bytes()).await.ok()?;
     let mut first = vec![0; 4_096];
     let read = stream.read(&mut first).await.unwrap_or_default();
     first.truncate(read);
@@ -61,7 +61,7 @@ async fn serve(mut stream: TcpStream, answer: &str) -> Option<Seen> {
 #[tokio::test]
 async fn calls_go_through_a_tunnel_of_the_proxy() {
     let proxy = Tunnel::start("200 Connection established").await;
-    // Behind the tunnel nobody is at home.
+    // Behind the tunnel is no server.
     assert_eq!(proxy.ask(None, "169.254.169.254,10.0.0.0/8").await, ErrorKind::Unreachable);
     let host = "autoscaling.eu-central-1.amazonaws.com";
     let seen = proxy.seen();
@@ -75,7 +75,7 @@ async fn calls_go_through_a_tunnel_of_the_proxy() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_refuses_is_an_answer_that_never_came() {
+async fn a_proxy_that_refuses_is_a_missing_response() {
     let proxy = Tunnel::start("407 Proxy Authentication Required").await;
     assert_eq!(proxy.ask(None, "").await, ErrorKind::Unreachable);
     assert!(!proxy.seen().is_empty());

@@ -1,4 +1,4 @@
-//! IAM through the real SDK: against the simulator's wire, whose answers must equal what its own implementation of the trait
+//! IAM through the real SDK: against the simulator's wire, whose responses must equal what its own implementation of the trait
 //! says, and at the endpoint of each partition.
 
 use crate::canned::{Canned, Reply, settings};
@@ -112,9 +112,9 @@ async fn issuers_of_tokens_are_created_once_and_deleted() {
     world.direct.delete_oidc_provider(&arn).await.unwrap();
 }
 
-/// A call that only reads is repeated; a creation whose answer is lost is not.
+/// A call that only reads is repeated; a creation whose response is lost is not.
 #[tokio::test]
-async fn an_issuer_whose_creation_got_no_answer_may_exist() {
+async fn an_issuer_whose_creation_got_no_response_may_exist() {
     let world = World::start().await;
     world.server.simulator().add_fault(FaultRule {
         times: Some(1),
@@ -126,13 +126,13 @@ async fn an_issuer_whose_creation_got_no_answer_may_exist() {
         tags: [].into(),
     };
     let lost = world.wire.create_oidc_provider(&new).await.unwrap_err();
-    assert_eq!(lost.kind, ErrorKind::LostAnswer, "{lost}");
+    assert_eq!(lost.kind, ErrorKind::LostResponse, "{lost}");
     assert_eq!(world.server.simulator().calls("CreateOpenIDConnectProvider"), 1);
     assert!(world.provider("arn:aws:iam::123456789012:oidc-provider/issuer.example/1").await.is_some());
 }
 
 #[tokio::test]
-async fn a_missing_right_is_told_from_a_missing_profile() {
+async fn a_missing_right_is_not_a_missing_profile() {
     let world = World::start().await;
     world.server.simulator().add_fault(FaultRule::on("GetInstanceProfile", Fault::Denied));
     let clouds: [&dyn Roles; 2] = [&world.wire, &world.direct];
@@ -151,10 +151,10 @@ async fn a_role_whose_trust_policy_is_unreadable_is_an_error() {
         )
     };
     for policy in ["", "<AssumeRolePolicyDocument>%7B</AssumeRolePolicyDocument>"] {
-        let answer = role(policy);
-        let server = Canned::always(move || Reply::Xml(200, answer.clone())).await;
+        let response = role(policy);
+        let server = Canned::always(move || Reply::Xml(200, response.clone())).await;
         let unreadable = server.cloud().await.role("r").await.unwrap_err();
-        assert_eq!(unreadable.message, "the answer has no usable trust policy");
+        assert_eq!(unreadable.message, "the response has no usable trust policy");
     }
 }
 

@@ -1,6 +1,6 @@
 //! What goes over the wire, field by field.
 
-use crate::canned::{Canned, Form, autoscaling_answer, ec2_answer};
+use crate::canned::{Canned, Form, autoscaling_response, ec2_response};
 use foo_cloud::{Compute, Groups, Made};
 use foo_model::hook::HookConfig;
 use foo_model::{
@@ -47,7 +47,7 @@ fn fields(form: &Form) -> Vec<String> {
 async fn a_launch_template_is_complete() {
     let made = "<launchTemplate><launchTemplateId>lt-1</launchTemplateId><launchTemplateName>g</launchTemplateName>\
                 <latestVersionNumber>1</latestVersionNumber></launchTemplate>";
-    let server = Canned::always(|| ec2_answer("CreateLaunchTemplate", made)).await;
+    let server = Canned::always(|| ec2_response("CreateLaunchTemplate", made)).await;
     let cloud = server.cloud().await;
     let made =
         cloud.create_template("g", &content(), "foo spec=v1-a data=v1-b", &tags(&[("k", "v")]), "t-1").await;
@@ -113,7 +113,7 @@ async fn what_ec2_warns_of_comes_with_what_it_made() {
             }
             _ => "<launchTemplateVersion><versionNumber>2</versionNumber></launchTemplateVersion>",
         };
-        ec2_answer(&form["Action"], &format!("{made}{warning}"))
+        ec2_response(&form["Action"], &format!("{made}{warning}"))
     };
     let cloud = Canned::start(reply).await.cloud().await;
     let words = "MissingParameter: The parameter iops must be specified for io1 volumes.; \
@@ -125,8 +125,8 @@ async fn what_ec2_warns_of_comes_with_what_it_made() {
 }
 
 #[tokio::test]
-async fn a_group_is_made_with_one_call_and_its_mix_taken_back_with_another() {
-    let server = Canned::start(|form, _| autoscaling_answer(&form["Action"], "")).await;
+async fn a_group_is_created_with_one_call_and_its_mix_removed_with_another() {
+    let server = Canned::start(|form, _| autoscaling_response(&form["Action"], "")).await;
     let cloud = server.cloud().await;
     let mix = InstancesMix {
         overrides: vec![
@@ -146,7 +146,7 @@ async fn a_group_is_made_with_one_call_and_its_mix_taken_back_with_another() {
         template: ("lt-1".into(), TemplateVersion(7)),
         mix: Some(mix.clone()),
         settings: GroupSettings::in_subnets(["subnet-b".into(), "subnet-a".into()].into()),
-        drain_hook: Some(HookConfig::OURS),
+        drain_hook: Some(HookConfig::DRAIN),
         tags: tags(&[("k", "v")]),
     };
     cloud.create_group(&spec).await.unwrap();
@@ -187,7 +187,7 @@ async fn a_group_is_made_with_one_call_and_its_mix_taken_back_with_another() {
     let asked = server.asked();
     assert_eq!(
         asked[1]["MixedInstancesPolicy.InstancesDistribution.SpotMaxPrice"], "",
-        "an earlier price is taken back"
+        "an earlier price is removed"
     );
 
     let without_mix = GroupChange { template: template(None), desired: Some(4), ..GroupChange::default() };

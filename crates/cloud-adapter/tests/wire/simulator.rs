@@ -4,7 +4,7 @@
 use crate::canned::settings;
 use crate::shapes::{content, tags};
 use foo_cloud::{
-    Compute, Described, Ended, ErrorKind, Groups, ImageQuery, InstanceState, Looked, NetworkQuery,
+    Compute, Described, Ended, ErrorKind, FoundGroups, Groups, ImageQuery, InstanceState, NetworkQuery,
 };
 use foo_cloud_adapter::{AwsCloud, AwsSettings, Timeouts};
 use foo_model::group::TemplateChoice;
@@ -71,7 +71,7 @@ impl World {
     }
 
     async fn group(&self) -> Group {
-        let mut found = self.wire.describe_groups(&["pool".into(), "nobody".into()]).await.unwrap().groups;
+        let mut found = self.wire.describe_groups(&["pool".into(), "missing".into()]).await.unwrap().groups;
         assert_eq!(
             sorted(found.clone()),
             sorted(self.direct.describe_groups(&["pool".into()]).await.unwrap().groups)
@@ -79,7 +79,7 @@ impl World {
         found.pop().expect("no group")
     }
 
-    fn lose_answers(&self, action: &str, times: u32) {
+    fn lose_responses(&self, action: &str, times: u32) {
         self.server.simulator().add_fault(FaultRule::on(action, Fault::DroppedAfter).times(times));
     }
 }
@@ -132,9 +132,9 @@ async fn a_group_comes_back_as_it_was_made() {
         assert_eq!(instance.template, Some((id.clone(), TemplateVersion(1))));
     }
     assert_eq!(world.wire.describe_groups_tagged(OWNER).await.unwrap().len(), 1);
-    assert_eq!(world.wire.describe_groups_tagged("nobody's").await.unwrap(), vec![]);
-    let taken = world.wire.describe_groups(&["nobody".into()]).await.unwrap();
-    assert_eq!(taken, Looked::default());
+    assert_eq!(world.wire.describe_groups_tagged("another cluster's").await.unwrap(), vec![]);
+    let taken = world.wire.describe_groups(&["missing".into()]).await.unwrap();
+    assert_eq!(taken, FoundGroups::default());
 }
 
 #[tokio::test]
@@ -218,7 +218,7 @@ async fn instances_end_with_and_without_a_replacement_and_the_group_goes_when_it
 
     world.wire.delete_group(&pool()).await.unwrap();
     world.step(10);
-    assert_eq!(world.wire.describe_groups(&[pool()]).await.unwrap(), Looked::default());
+    assert_eq!(world.wire.describe_groups(&[pool()]).await.unwrap(), FoundGroups::default());
 }
 
 #[tokio::test]
@@ -234,22 +234,22 @@ async fn instances_end_together_and_a_refusal_says_nothing_of_the_others() {
     let left = |group: &Group| (group.sizes.desired, group.instances.len());
     world.step(120);
     assert_eq!(left(&world.group().await), (2, 2));
-    let with_stranger = [ids[2].clone(), "i-00000000000000009".into()];
-    let refused = end(&with_stranger).await.unwrap_err();
+    let with_foreign = [ids[2].clone(), "i-00000000000000009".into()];
+    let refused = end(&with_foreign).await.unwrap_err();
     assert_eq!(refused.kind, ErrorKind::Invalid, "{refused}");
     let region = world.server.simulator().region(REGION);
     region.change_settings(|settings| settings.batches = Batches::AllButTheRefused).unwrap();
-    assert_eq!(end(&with_stranger).await, Ok(Ended::NotAll));
+    assert_eq!(end(&with_foreign).await, Ok(Ended::NotAll));
     world.step(120);
     assert_eq!(left(&world.group().await), (1, 1));
 }
 
 #[tokio::test]
-async fn our_hook_is_made_read_kept_alive_and_completed() {
+async fn the_hook_is_created_read_kept_alive_and_completed() {
     let world = World::with_group(1).await;
     assert_eq!(world.wire.describe_drain_hook(&pool()).await, Ok(None));
-    let others = HookConfig { heartbeat: Seconds(60), result: HookResult::Abandon, ..HookConfig::OURS };
-    for terms in [others, HookConfig::OURS] {
+    let others = HookConfig { heartbeat: Seconds(60), result: HookResult::Abandon, ..HookConfig::DRAIN };
+    for terms in [others, HookConfig::DRAIN] {
         world.wire.put_drain_hook(&pool(), terms).await.unwrap();
         assert_eq!(world.wire.describe_drain_hook(&pool()).await, Ok(Some(terms)));
         assert_eq!(world.direct.describe_drain_hook(&pool()).await, Ok(Some(terms)));
@@ -451,8 +451,8 @@ async fn aws_refusals_have_their_kinds() {
     assert_eq!(world.wire.create_group(&spec).await.unwrap_err().kind, ErrorKind::AlreadyExists);
     let above = GroupChange { desired: Some(11), ..GroupChange::default() };
     assert_eq!(world.wire.update_group(&pool(), &above).await.unwrap_err().kind, ErrorKind::Invalid);
-    let nobody = world.wire.update_group(&"nobody".into(), &GroupChange::default()).await.unwrap_err();
-    assert_eq!((nobody.kind, nobody.code.as_deref()), (ErrorKind::Invalid, Some("ValidationError")));
+    let missing = world.wire.update_group(&"missing".into(), &GroupChange::default()).await.unwrap_err();
+    assert_eq!((missing.kind, missing.code.as_deref()), (ErrorKind::Invalid, Some("ValidationError")));
     let unknown =
         world.wire.create_template_version(&"lt-0123".into(), &template(), "d", "token-5").await.unwrap_err();
     assert_eq!(unknown.kind, ErrorKind::NotFound, "{unknown}");
@@ -472,22 +472,22 @@ async fn aws_refusals_have_their_kinds() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_is_not_asked_for_twice_without_a_token() {
+async fn a_call_without_a_token_is_not_repeated_after_a_lost_response() {
     let world = World::with_group(3).await;
     let id = world.group().await.instances[0].id.clone();
-    world.lose_answers("TerminateInstanceInAutoScalingGroup", 1);
+    world.lose_responses("TerminateInstanceInAutoScalingGroup", 1);
     let lost = world.wire.terminate_instance(&id, Decrement::Shrink).await.unwrap_err();
-    assert_eq!(lost.kind, ErrorKind::LostAnswer);
+    assert_eq!(lost.kind, ErrorKind::LostResponse);
     world.step(120);
     assert_eq!(world.group().await.sizes.desired, 2, "it was done once");
     assert_eq!(world.server.simulator().calls("TerminateInstanceInAutoScalingGroup"), 1);
 }
 
 #[tokio::test]
-async fn a_lost_answer_with_a_token_is_asked_for_again_and_makes_one_version() {
+async fn a_call_with_a_token_is_repeated_after_a_lost_response_and_creates_one_version() {
     let world = World::with_group(0).await;
     let (id, _) = world.group().await.template.unwrap();
-    world.lose_answers("CreateLaunchTemplateVersion", 2);
+    world.lose_responses("CreateLaunchTemplateVersion", 2);
     let made =
         world.wire.create_template_version(&id, &template(), &description(2), "token-2").await.unwrap().made;
     assert_eq!(made, TemplateVersion(2));

@@ -18,12 +18,14 @@ use crate::metrics::{Code, Metrics};
 use crate::objects::{BucketOf, NewObject, ObjectInfo, Objects, Written};
 use crate::queue::{Message, Queue, Receipt};
 use crate::{
-    ClusterToken, Clusters, Compute, Described, Ended, Groups, ImageInfo, ImageQuery, InstanceTypeInfo,
-    Looked, Made, NetworkQuery, Networks, Result, Roles, SecurityGroupInfo, SubnetInfo, TemplateSummary,
-    VcpuQuota, VersionCopy, VolumeInfo,
+    ClusterToken, Clusters, Compute, Described, Ended, FoundGroups, Groups, ImageInfo, ImageQuery,
+    InstanceTypeInfo, Made, NetworkQuery, Networks, Result, Roles, SecurityGroupInfo, SubnetInfo,
+    TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
 };
 use async_trait::async_trait;
-use foo_model::eks::{self, Answer, Changed, InstanceProfile, NewOidcProvider, OidcProvider, Question, Role};
+use foo_model::eks::{
+    self, Changed, InstanceProfile, NewOidcProvider, OidcProvider, Query, QueryResult, Role,
+};
 use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
@@ -167,7 +169,7 @@ impl<C: Groups + ?Sized> Groups for Metered<C> {
     async fn caller(&self) -> Result<String> {
         self.around(Operation::GetCallerIdentity, self.inner.caller()).await
     }
-    async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked> {
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<FoundGroups> {
         let call = self.inner.describe_groups(names);
         let described = self.around(Operation::DescribeAutoScalingGroups, call).await?;
         // Every ARN contains the account (`arn:aws:autoscaling:<region>:<account>:…`); no call is needed.
@@ -336,8 +338,8 @@ impl<C: Networks + ?Sized> Networks for Metered<C> {
 
 #[async_trait]
 impl<C: Clusters + ?Sized> Clusters for Metered<C> {
-    async fn describe_eks(&self, question: &Question) -> Result<Answer> {
-        self.around(question.operation(), self.inner.describe_eks(question)).await
+    async fn describe_eks(&self, query: &Query) -> Result<QueryResult> {
+        self.around(query.operation(), self.inner.describe_eks(query)).await
     }
     async fn change_eks(&self, change: &eks::Change, token: Option<&str>) -> Result<Changed> {
         self.around(change.operation(), self.inner.change_eks(change, token)).await

@@ -4,7 +4,7 @@
 use super::loops::retry_delay;
 use super::members::Members;
 use super::views::{Observation, Pace, Seen, Settings};
-use crate::Looked;
+use crate::FoundGroups;
 use crate::error::{CloudError, ErrorKind};
 use foo_model::{Group, GroupName, InstanceId, Timestamp};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -287,15 +287,20 @@ impl Index {
     }
 
     /// Applies the response of a page and returns what is new.
-    pub(super) fn arrived(&mut self, page: &Page, response: crate::Result<Looked>, now: Instant) -> News {
+    pub(super) fn arrived(
+        &mut self,
+        page: &Page,
+        response: crate::Result<FoundGroups>,
+        now: Instant,
+    ) -> News {
         match response {
             Ok(observed) => self.observed(page, observed, now),
             Err(error) => self.failed(page, &error, now),
         }
     }
 
-    fn observed(&mut self, page: &Page, observed: Looked, now: Instant) -> News {
-        let Looked { groups, odd } = observed;
+    fn observed(&mut self, page: &Page, observed: FoundGroups, now: Instant) -> News {
+        let FoundGroups { groups, odd } = observed;
         let mut found: HashMap<GroupName, Group> =
             groups.into_iter().map(|group| (group.name.clone(), group)).collect();
         let mut news = News::default();

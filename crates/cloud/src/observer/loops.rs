@@ -26,7 +26,7 @@ pub(super) async fn in_time<T>(
     call: impl Future<Output = crate::Result<T>>,
 ) -> crate::Result<T> {
     let response = timeout(LONGEST_CALL, call).await;
-    response.unwrap_or_else(|_elapsed| Err(CloudError::no_answer(operation, LONGEST_CALL)))
+    response.unwrap_or_else(|_elapsed| Err(CloudError::no_response(operation, LONGEST_CALL)))
 }
 
 /// The delay after that many consecutive failures. The same for the same seed.

@@ -427,7 +427,7 @@ impl Observer {
         match timeout(FIRST_LIST_WITHIN, lists).await {
             Ok(Ok((found, latest))) => (Ok(found), latest),
             Ok(Err(error)) => (Err(error), None),
-            Err(_elapsed) => (Err(CloudError::no_answer(LIST, FIRST_LIST_WITHIN)), None),
+            Err(_elapsed) => (Err(CloudError::no_response(LIST, FIRST_LIST_WITHIN)), None),
         }
     }
 

@@ -62,15 +62,15 @@ impl<Q: Clone + Eq + Hash, T> SharedReads<Q, T> {
         freshness: Freshness,
         call: impl FnOnce() -> F,
     ) -> Known<T> {
-        let no_answer = |within| CloudError::no_answer(operation, within);
+        let no_response = |within| CloudError::no_response(operation, within);
         let in_time = || async {
             let result = tokio::time::timeout(LONGEST_CALL, call()).await;
-            result.unwrap_or_else(|_elapsed| Err(no_answer(LONGEST_CALL)))
+            result.unwrap_or_else(|_elapsed| Err(no_response(LONGEST_CALL)))
         };
         let known = tokio::time::timeout(LONGEST_WAIT, self.get(question, freshness, in_time)).await;
         known.unwrap_or_else(|_elapsed| Known {
             last_read: self.last(question),
-            failure: Some(no_answer(LONGEST_WAIT)),
+            failure: Some(no_response(LONGEST_WAIT)),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use crate::support::{Scripted, Wall};
 use foo_cloud::{Clock, ClusterReads, ErrorKind, Freshness, Known};
-use foo_model::eks::{Answer, Minor, Question};
+use foo_model::eks::{Minor, Query, QueryResult};
 use futures::future::join_all;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,18 +24,18 @@ fn bench() -> Bench {
     Bench { cloud, clock, reads }
 }
 
-fn of(cluster: &str) -> Question {
-    Question::Cluster(cluster.to_owned())
+fn of(cluster: &str) -> Query {
+    Query::Cluster(cluster.to_owned())
 }
 
-fn calls(cloud: &Scripted) -> Vec<Question> {
+fn calls(cloud: &Scripted) -> Vec<Query> {
     let calls = cloud.edit(|world| std::mem::take(&mut world.eks_calls));
     calls.into_iter().map(|(_, question)| question).collect()
 }
 
-fn name(known: &Known<Answer>) -> &str {
+fn name(known: &Known<QueryResult>) -> &str {
     match known.last_read.as_ref().unwrap().value.as_ref() {
-        Answer::Names(names) => names.first().unwrap(),
+        QueryResult::Names(names) => names.first().unwrap(),
         other => panic!("{other:?}"),
     }
 }
@@ -45,9 +45,9 @@ async fn reads_that_name_no_cluster_are_shared_by_all_clusters() {
     let Bench { cloud, reads, .. } = &bench();
     cloud.edit(|world| world.latency = Duration::from_secs(1));
     let shared = [
-        Question::Versions,
-        Question::AddonReleases { addon: "coredns".into(), kubernetes: Minor(34) },
-        Question::Role("nodes".into()),
+        Query::Versions,
+        Query::AddonReleases { addon: "coredns".into(), kubernetes: Minor(34) },
+        Query::Role("nodes".into()),
     ];
     let passes = (0..100).map(async |n| {
         reads.ask(&of(&format!("c-{n}")), IDLE).await;

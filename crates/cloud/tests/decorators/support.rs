@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use foo_cloud::*;
-use foo_model::eks::{self, Answer, Changed, InstanceProfile, NewOidcProvider, OidcProvider, Question, Role};
+use foo_model::eks::{
+    self, Changed, InstanceProfile, NewOidcProvider, OidcProvider, Query, QueryResult, Role,
+};
 use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::*;
@@ -46,8 +48,8 @@ pub(crate) struct World {
     /// The name that EKS responds to every question.
     pub(crate) eks_name: String,
     /// Questions that never come back.
-    pub(crate) hanging_question: Option<Question>,
-    pub(crate) eks_calls: Vec<(Instant, Question)>,
+    pub(crate) hanging_question: Option<Query>,
+    pub(crate) eks_calls: Vec<(Instant, Query)>,
 }
 
 #[derive(Clone, Default)]
@@ -136,7 +138,7 @@ impl Groups for Scripted {
     async fn caller(&self) -> Result<String> {
         Ok("arn:aws:sts::123456789012:assumed-role/manager/session".to_owned())
     }
-    async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked> {
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<FoundGroups> {
         assert!((1..=100).contains(&names.len()), "{} names", names.len());
         let hangs = self.edit(|world| {
             world.group_calls.push((Instant::now(), names.to_vec()));
@@ -153,7 +155,7 @@ impl Groups for Scripted {
                 let operation = Operation::DescribeAutoScalingGroups;
                 (name.clone(), CloudError::new(operation, ErrorKind::Internal, None, "no usable MinSize"))
             };
-            Looked { groups, odd: names.iter().filter(is_odd).map(odd).collect() }
+            FoundGroups { groups, odd: names.iter().filter(is_odd).map(odd).collect() }
         };
         self.respond(Operation::DescribeAutoScalingGroups, found).await
     }
@@ -339,7 +341,7 @@ impl Networks for Scripted {
 
 #[async_trait]
 impl Clusters for Scripted {
-    async fn describe_eks(&self, question: &Question) -> Result<Answer> {
+    async fn describe_eks(&self, question: &Query) -> Result<QueryResult> {
         let hangs = self.edit(|world| {
             world.eks_calls.push((Instant::now(), question.clone()));
             world.hanging_question.as_ref() == Some(question)
@@ -347,7 +349,7 @@ impl Clusters for Scripted {
         if hangs {
             std::future::pending::<()>().await;
         }
-        let names = |world: &World| Answer::Names(BTreeSet::from([world.eks_name.clone()]));
+        let names = |world: &World| QueryResult::Names(BTreeSet::from([world.eks_name.clone()]));
         self.respond(question.operation(), names).await
     }
     async fn change_eks(&self, change: &eks::Change, _: Option<&str>) -> Result<Changed> {

@@ -358,7 +358,7 @@ impl Reader {
         }
         let mut receipts = Vec::new();
         for message in due.done {
-            let happened = self.clouds.clock_of_queues().ours(message.time);
+            let happened = self.clouds.clock_of_queues().local(message.time);
             self.metrics.announcement_took(message.kind, happened.until(wall));
             if message.partly_unknown {
                 self.count(message.kind, AnnouncementOutcome::Parked);
@@ -424,7 +424,7 @@ async fn in_time<T>(
 ) -> foo_cloud::Result<T> {
     watchdog.expects(LONGEST_CALL);
     let response = timeout(LONGEST_CALL, call).await;
-    response.unwrap_or_else(|_elapsed| Err(CloudError::no_answer(operation, LONGEST_CALL)))
+    response.unwrap_or_else(|_elapsed| Err(CloudError::no_response(operation, LONGEST_CALL)))
 }
 
 async fn pause(watchdog: &Watchdog, time: Duration) {

@@ -12,11 +12,11 @@ pub(crate) type Clock = Difference<Kubernetes>;
 
 /// That moment, or up to a second later.
 pub(crate) fn time(clock: Clock, moment: Timestamp) -> Time {
-    let seconds = clock.theirs(moment).millis().saturating_add(999).div_euclid(1000);
+    let seconds = clock.remote(moment).millis().saturating_add(999).div_euclid(1000);
     Time(jiff::Timestamp::from_second(seconds).unwrap_or_default())
 }
 
 /// The moment of the manager's clock.
 pub(crate) fn timestamp(clock: Clock, time: &Time) -> Timestamp {
-    clock.ours(from_kube(time.0))
+    clock.local(from_kube(time.0))
 }

@@ -64,7 +64,7 @@ fn refusal(report: &mut Report, action: &Action, error: &CloudError, region: &st
 /// would show.
 pub(super) fn in_words(error: &CloudError, region: &str) -> String {
     match error.kind {
-        ErrorKind::Unreachable | ErrorKind::LostAnswer => {
+        ErrorKind::Unreachable | ErrorKind::LostResponse => {
             crate::cluster::unreachable(region, &error.to_string())
         }
         _ => error.to_string(),

@@ -82,7 +82,7 @@ fn records(
     if let (None, Some(hash)) = (there(names::SPEC_HASH_ANNOTATION), &report.spec_hash) {
         records.insert(names::SPEC_HASH_ANNOTATION.to_owned(), json!(hash.as_str()));
     }
-    let since = report.hook_wait.and_then(|(since, _)| written(clock.theirs(since)));
+    let since = report.hook_wait.and_then(|(since, _)| written(clock.remote(since)));
     match (there(names::DRAIN_HOOK_SINCE_ANNOTATION), since) {
         (None, Some(since)) => {
             records.insert(names::DRAIN_HOOK_SINCE_ANNOTATION.to_owned(), json!(since));

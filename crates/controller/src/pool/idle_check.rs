@@ -9,7 +9,7 @@
 use foo_model::Timestamp;
 use foo_model::hook::HookWait;
 use foo_planner::memory::{Cordon, Ledger, Purchase, RolloutProgress};
-use foo_planner::{Desired, Look, Memory, Observed};
+use foo_planner::{Desired, LastRead, Memory, Observed};
 use std::fmt::{self, Debug, Write as _};
 use std::hash::{DefaultHasher, Hasher as _};
 use std::time::Duration;
@@ -149,10 +149,10 @@ fn remembered(memory: &Memory) -> String {
 }
 
 /// A value that was observed, without the time.
-fn seen<T: Debug>(read: &Look<T>) -> &dyn Debug {
+fn seen<T: Debug>(read: &LastRead<T>) -> &dyn Debug {
     match read {
-        Look::At { seen, .. } => seen,
-        Look::Unknown | Look::Failed { .. } => read,
+        LastRead::At { seen, .. } => seen,
+        LastRead::Unknown | LastRead::Failed { .. } => read,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use foo_cloud::CloudError;
 use foo_planner::action::PoolAction;
-use foo_planner::memory::Outcome;
+use foo_planner::memory::WriteOutcome;
 use foo_planner::report::Event;
 use foo_planner::{Action, Plan};
 use std::time::Duration;
@@ -40,13 +40,13 @@ impl From<kube::Error> for ActionFailure {
 
 impl ActionFailure {
     /// The result for the planner's memory.
-    pub(super) fn outcome(&self) -> Outcome {
+    pub(super) fn outcome(&self) -> WriteOutcome {
         match self {
-            Self::Cloud(error) if error.may_have_happened() => Outcome::MayHaveHappened,
-            Self::Cloud(_) => Outcome::Refused,
+            Self::Cloud(error) if error.may_have_happened() => WriteOutcome::MayHaveHappened,
+            Self::Cloud(_) => WriteOutcome::Refused,
             // Objects in the API server are watched: the cache will show what happened.
-            Self::Kubernetes(error) if is_response(error) => Outcome::Refused,
-            Self::Kubernetes(_) => Outcome::MayHaveHappened,
+            Self::Kubernetes(error) if is_response(error) => WriteOutcome::Refused,
+            Self::Kubernetes(_) => WriteOutcome::MayHaveHappened,
         }
     }
 

@@ -16,7 +16,7 @@ use foo_cloud::CloudError;
 use foo_cloud::observer::Pace as ReadPace;
 use foo_model::Reason;
 use foo_planner::action::{ObjectAction, PoolAction, ReadAction};
-use foo_planner::observed::Look;
+use foo_planner::observed::LastRead;
 use foo_planner::report::Pace;
 use foo_planner::{Action, Plan};
 use kube_runtime::reflector::ObjectRef;
@@ -60,9 +60,9 @@ impl Pools {
         let Aws::Usable(region, identity) = &inputs.aws else { return pass };
         let stands = refusal_that_stands(inputs, &pass, state);
         pass.observation = match inputs.observed.group {
-            Look::Unknown if matches!(state.watching, Watching::Here(..)) => Observation::Pending,
-            Look::At { .. } if stands.is_some() => Observation::Stale,
-            Look::Unknown | Look::Failed { .. } | Look::At { .. } => Observation::Known,
+            LastRead::Unknown if matches!(state.watching, Watching::Here(..)) => Observation::Pending,
+            LastRead::At { .. } if stands.is_some() => Observation::Stale,
+            LastRead::Unknown | LastRead::Failed { .. } | LastRead::At { .. } => Observation::Known,
         };
         state.calls.refused = pass.refused().or_else(|| stands.clone());
         let details = observe::denied_details(&region.observer, &pass.plan.report);
@@ -117,7 +117,7 @@ fn plan(inputs: &Inputs<'_>, state: &mut PoolState) -> Plan {
 
 /// Whether a read of the template counts: not before the account is known.
 fn believes_template(inputs: &Inputs<'_>) -> bool {
-    !matches!(inputs.observed.template, Look::Failed { .. })
+    !matches!(inputs.observed.template, LastRead::Failed { .. })
 }
 
 /// Whether an action provided something that the next plan needs and no watch reports.
@@ -136,7 +136,7 @@ fn needs_another_plan(inputs: &Inputs<'_>, pass: &Pass) -> bool {
 /// was. Otherwise the status would be written twice for each attempt.
 fn refusal_that_stands(inputs: &Inputs<'_>, pass: &Pass, state: &PoolState) -> Option<(Action, CloudError)> {
     let is_seen = inputs.freshness == Freshness::Fresh && pass.is_clear();
-    let at = matches!(inputs.observed.group, Look::At { .. });
+    let at = matches!(inputs.observed.group, LastRead::At { .. });
     state.calls.refused.clone().filter(|_| at && !is_seen && !pass.tries())
 }
 

@@ -2,7 +2,7 @@
 
 use foo_model::hook::HookConfig;
 use foo_model::{Blocked, InstanceId, LaunchTemplate, Timestamp};
-use foo_planner::observed::Look;
+use foo_planner::observed::LastRead;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A value, and when the request was sent.
@@ -21,7 +21,7 @@ pub(super) struct Reads {
     /// latest versions, which is from its start, does not serve any more.
     pub(super) template_is_own: bool,
     /// Names of the pool's objects in S3.
-    pub(super) stored: Look<BTreeSet<String>>,
+    pub(super) stored: LastRead<BTreeSet<String>>,
     /// The settings of the group's lifecycle hook, as read or as written.
     pub(super) hook: Option<Read<Option<HookConfig>>>,
     /// AWS's message on the last failed launch; only while the group is short of capacity.
@@ -44,7 +44,7 @@ impl Reads {
     pub(super) fn forget_what_was_seen(&mut self) {
         (self.hook, self.launch_failure) = (None, None);
         self.template_changes();
-        self.stored = Look::Unknown;
+        self.stored = LastRead::Unknown;
     }
 }
 

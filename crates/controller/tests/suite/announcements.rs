@@ -548,7 +548,7 @@ async fn an_instance_that_will_be_retired_is_replaced() {
         "eventRegion": "eu-central-1",
         "affectedEntities": [{"entityValue": victim.as_str()}, {"entityValue": "i-00000000000000abc"}],
     });
-    world.region.tell("aws.health", "AWS Health Event", Vec::new(), detail).unwrap();
+    world.region.publish("aws.health", "AWS Health Event", Vec::new(), detail).unwrap();
     world.until("its Machine is deleted", || pool.is_deleting(&victim)).await;
     world.settles().await;
     pool.is_of(3);

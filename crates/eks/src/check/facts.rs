@@ -1,10 +1,10 @@
-//! What the answers and the memory say, read without the planner's help.
+//! What the responses and the memory say, read without the planner's help.
 
 use crate::desired::Adoption;
 use crate::{Desired, Memory, Observed, Recorded};
 use foo_model::AwsTime;
 use foo_model::eks::{
-    AddonChange, Answer, Change, Cluster, ClusterStatus, EntryChange, PodIdentity, Question, TagChange,
+    AddonChange, Change, Cluster, ClusterStatus, EntryChange, PodIdentity, Query, QueryResult, TagChange,
     UpdateStatus,
 };
 use foo_model::names::{TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION};
@@ -35,20 +35,24 @@ impl<'a> Facts<'a> {
         Self { desired, observed, recorded: memory.calls.record.as_ref().unwrap_or(recorded), memory }
     }
 
-    fn answer(&self, question: &Question) -> Option<&'a Answer> {
-        self.observed.looks.get(question).map(|look| &look.answer)
+    fn response(&self, query: &Query) -> Option<&'a QueryResult> {
+        self.observed.reads.get(query).map(|read| &read.response)
     }
 
     fn done(&self) -> impl Iterator<Item = &'a Change> {
         self.memory.calls.effects.iter().map(|effect| &effect.action.change)
     }
 
-    /// The cluster as the newest look shows it, or as our creation of it was answered.
+    /// The cluster as the newest read shows it, or the response to the provider's creation of it.
     pub(super) fn cluster(&self) -> Option<&'a Cluster> {
         let mut created =
             self.memory.calls.effects.iter().filter_map(|effect| effect.response.cluster.as_deref());
-        let shown = self.answer(&Question::Cluster(self.desired.name.clone()));
-        if let Some(Answer::Cluster(Some(cluster))) = shown { Some(cluster) } else { created.next_back() }
+        let shown = self.response(&Query::Cluster(self.desired.name.clone()));
+        if let Some(QueryResult::Cluster(Some(cluster))) = shown {
+            Some(cluster)
+        } else {
+            created.next_back()
+        }
     }
 
     /// The tags of the cluster after our calls.
@@ -62,14 +66,14 @@ impl<'a> Facts<'a> {
         Some(tags)
     }
 
-    pub(super) fn is_ours(&self) -> bool {
+    pub(super) fn is_own(&self) -> bool {
         self.tags().is_some_and(|tags| {
             let other = tags.get(TAG_INSTALLATION).is_some_and(|it| *it != self.desired.installation);
             has_our_id(self.desired, &tags) && !other
         })
     }
 
-    /// Whether the cluster may be tagged as ours: another management cluster gave it up, or it has no owner, the identity allows its
+    /// Whether the cluster may be tagged as the provider's: another management cluster gave it up, or it has no owner, the identity allows its
     /// adoption, and so does the owner of the account.
     pub(super) fn may_adopt(&self) -> bool {
         let Some(tags) = self.tags() else { return false };
@@ -89,10 +93,10 @@ impl<'a> Facts<'a> {
 
     /// AWS was asked, and shows no cluster of that name.
     pub(super) fn is_absent(&self) -> bool {
-        matches!(self.answer(&Question::Cluster(self.desired.name.clone())), Some(Answer::Cluster(None)))
+        matches!(self.response(&Query::Cluster(self.desired.name.clone())), Some(QueryResult::Cluster(None)))
     }
 
-    /// EKS makes no update, as far as anybody knows.
+    /// EKS is not known to carry out an update.
     pub(super) fn is_idle(&self) -> bool {
         let moving = self.cluster().is_some_and(|cluster| {
             !self.is_absent() && !matches!(cluster.status, ClusterStatus::Active | ClusterStatus::Failed)
@@ -107,52 +111,51 @@ impl<'a> Facts<'a> {
     }
 
     fn is_over(&self, id: &str) -> bool {
-        let question =
-            Question::Update { cluster: self.desired.name.clone(), id: id.to_owned(), addon: None };
-        let Some(Answer::Update(Some(update))) = self.answer(&question) else { return false };
+        let query = Query::Update { cluster: self.desired.name.clone(), id: id.to_owned(), addon: None };
+        let Some(QueryResult::Update(Some(update))) = self.response(&query) else { return false };
         update.status != UpdateStatus::InProgress
     }
 
     pub(super) fn shows_addon(&self, name: &str) -> bool {
-        self.is_listed(&Question::Addons(self.desired.name.clone()), name)
-            && matches!(self.answer(&self.addon(name)), Some(Answer::Addon(Some(_))))
+        self.is_listed(&Query::Addons(self.desired.name.clone()), name)
+            && matches!(self.response(&self.addon(name)), Some(QueryResult::Addon(Some(_))))
             && !self.done().any(|it| {
                 matches!(it, Change::Addon { name: of, change: AddonChange::Delete { .. }, .. } if of == name)
             })
     }
 
     pub(super) fn shows_entry(&self, principal: &str) -> bool {
-        self.is_listed(&Question::AccessEntries(self.desired.name.clone()), principal)
-            && matches!(self.answer(&self.entry(principal)), Some(Answer::AccessEntry(Some(_))))
+        self.is_listed(&Query::AccessEntries(self.desired.name.clone()), principal)
+            && matches!(self.response(&self.entry(principal)), Some(QueryResult::AccessEntry(Some(_))))
             && !self.done().any(|it| {
                 matches!(it, Change::Entry { principal: of, change: EntryChange::Delete, .. } if of == principal)
             })
     }
 
     /// Whether a list does not say otherwise.
-    fn is_listed(&self, list: &Question, name: &str) -> bool {
-        !matches!(self.answer(list), Some(Answer::Names(names)) if !names.contains(name))
+    fn is_listed(&self, list: &Query, name: &str) -> bool {
+        !matches!(self.response(list), Some(QueryResult::Names(names)) if !names.contains(name))
     }
 
-    fn addon(&self, name: &str) -> Question {
-        Question::Addon { cluster: self.desired.name.clone(), name: name.to_owned() }
+    fn addon(&self, name: &str) -> Query {
+        Query::Addon { cluster: self.desired.name.clone(), name: name.to_owned() }
     }
 
-    fn entry(&self, principal: &str) -> Question {
-        Question::AccessEntry { cluster: self.desired.name.clone(), principal: principal.to_owned() }
+    fn entry(&self, principal: &str) -> Query {
+        Query::AccessEntry { cluster: self.desired.name.clone(), principal: principal.to_owned() }
     }
 
     pub(super) fn is_our_addon(&self, name: &str) -> bool {
-        let answer = self.answer(&self.addon(name));
-        let shown = matches!(answer, Some(Answer::Addon(Some(it))) if has_our_id(self.desired, &it.tags));
+        let response = self.response(&self.addon(name));
+        let shown =
+            matches!(response, Some(QueryResult::Addon(Some(it))) if has_our_id(self.desired, &it.tags));
         let created = |it: &Change| matches!(it, Change::Addon { name: of, change: AddonChange::Create(..), .. } if of == name);
         shown || self.done().any(created)
     }
 
     pub(super) fn is_our_entry(&self, principal: &str) -> bool {
-        let answer = self.answer(&self.entry(principal));
-        let shown =
-            matches!(answer, Some(Answer::AccessEntry(Some(it))) if has_our_id(self.desired, &it.tags));
+        let response = self.response(&self.entry(principal));
+        let shown = matches!(response, Some(QueryResult::AccessEntry(Some(it))) if has_our_id(self.desired, &it.tags));
         shown
             || self.done().any(|it| {
                 matches!(it, Change::Entry { principal: of, change: EntryChange::Create(_), .. } if of == principal)
@@ -160,24 +163,23 @@ impl<'a> Facts<'a> {
     }
 
     pub(super) fn is_our_identity(&self, id: &str) -> bool {
-        let question = Question::PodIdentity { cluster: self.desired.name.clone(), id: id.to_owned() };
-        let is_ours = |one: &Vec<PodIdentity>| one.iter().any(|it| has_our_id(self.desired, &it.tags));
-        let shown = matches!(self.answer(&question), Some(Answer::PodIdentities(one)) if is_ours(one));
+        let query = Query::PodIdentity { cluster: self.desired.name.clone(), id: id.to_owned() };
+        let is_own = |one: &Vec<PodIdentity>| one.iter().any(|it| has_our_id(self.desired, &it.tags));
+        let shown = matches!(self.response(&query), Some(QueryResult::PodIdentities(one)) if is_own(one));
         shown || self.memory.calls.effects.iter().any(|effect| effect.response.id.as_deref() == Some(id))
     }
 
     pub(super) fn is_our_provider(&self, arn: &str) -> bool {
-        let answer = self.answer(&Question::OidcProvider(arn.to_owned()));
-        let shown =
-            matches!(answer, Some(Answer::OidcProvider(Some(it))) if has_our_id(self.desired, &it.tags));
+        let response = self.response(&Query::OidcProvider(arn.to_owned()));
+        let shown = matches!(response, Some(QueryResult::OidcProvider(Some(it))) if has_our_id(self.desired, &it.tags));
         shown || self.memory.calls.effects.iter().any(|effect| effect.response.id.as_deref() == Some(arn))
     }
 
     /// Whether a role of that ARN exists that is another one than the entry was created for.
     pub(super) fn is_bound_to_former_role(&self, principal: &str) -> bool {
-        let roles = self.observed.looks.values().filter_map(|look| match &look.answer {
-            Answer::Role(role) => role.as_ref(),
-            Answer::InstanceProfile(profile) => profile.as_ref().and_then(|it| it.role.as_ref()),
+        let roles = self.observed.reads.values().filter_map(|read| match &read.response {
+            QueryResult::Role(role) => role.as_ref(),
+            QueryResult::InstanceProfile(profile) => profile.as_ref().and_then(|it| it.role.as_ref()),
             _ => None,
         });
         let mut roles = roles.filter(|role| role.arn == principal);
@@ -188,9 +190,11 @@ impl<'a> Facts<'a> {
         roles.any(|role| entry.is_some_and(|entry| entry < role.created))
     }
 
-    /// When EKS made the entry, by the newest look at it.
+    /// When EKS created the entry, by the newest read of it.
     fn entry_created(&self, principal: &str) -> Option<AwsTime> {
-        let Some(Answer::AccessEntry(Some(entry))) = self.answer(&self.entry(principal)) else { return None };
+        let Some(QueryResult::AccessEntry(Some(entry))) = self.response(&self.entry(principal)) else {
+            return None;
+        };
         entry.created
     }
 }

@@ -84,7 +84,7 @@ pub struct Desired {
     pub deletion_protection: bool,
     /// Whether a deletion may switch the protection off.
     pub may_unprotect: bool,
-    /// The access entries that are requested, by ARN of the principal. Entries that are not ours (by tag) and not in here stay.
+    /// The access entries that are requested, by ARN of the principal. Entries that are not the provider's (by tag) and not in here stay.
     pub entries: BTreeMap<String, DesiredEntry>,
     /// Names of the instance profiles of the cluster's pools: each role behind one gets an access entry of type EC2_LINUX.
     pub node_profiles: BTreeSet<String>,
@@ -97,7 +97,7 @@ pub struct Desired {
     pub pod_identities: BTreeMap<(String, String), String>,
     /// Whether IAM is to have an OIDC provider for the cluster's issuer.
     pub oidc_provider: bool,
-    /// The user's tags for the cluster. Ours are added, and win.
+    /// The user's tags for the cluster. The provider's are added, and win.
     pub tags: Tags,
     /// What happens to the cluster when the FooControlPlane is deleted. `None`: one that was created is deleted, one that was adopted is
     /// retained.
@@ -189,7 +189,7 @@ pub struct DesiredAddon {
     pub settings: AddonSettings,
     /// Its pod identity associations, by service account: ARN of the role. `None`: not managed.
     pub pod_identities: Option<BTreeMap<String, String>>,
-    /// What EKS does about fields that somebody else changed.
+    /// What EKS does about fields that another user changed.
     pub conflicts: ResolveConflicts,
     /// Leave its objects in the cluster when it is no longer requested.
     pub preserve: bool,
@@ -198,7 +198,7 @@ pub struct DesiredAddon {
 /// Which version of an add-on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AddonVersion {
-    /// EKS's default for the cluster's Kubernetes version. It is looked up again when that version changes, and recorded: a newer
+    /// EKS's default for the cluster's Kubernetes version. It is read up again when that version changes, and recorded: a newer
     /// default does not update an add-on by itself.
     Latest,
     /// This one.

@@ -1,11 +1,11 @@
-//! What AWS shows, as far as it was asked.
+//! What AWS shows, as far as it was read.
 
-use foo_model::eks::{Answer, Question};
+use foo_model::eks::{Query, QueryResult};
 use foo_model::{Aws, Comparison, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The newest answers.
+/// The newest responses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observed {
     /// Now.
@@ -13,16 +13,16 @@ pub struct Observed {
     /// AWS's clock, compared with the manager's.
     #[serde(default)]
     pub aws_clock: Comparison<Aws>,
-    /// The newest answer to each question that was asked, and when its call began. It shows at least what was true then, as far as
+    /// The newest result of each query that was sent, and when its call began. It shows at least what was true then, as far as
     /// AWS's reads do.
-    pub looks: BTreeMap<Question, Look>,
-    /// Questions whose last call failed, after the answer in [`Self::looks`], if there is one. An answer takes its question out.
-    pub failed: BTreeMap<Question, FailedLook>,
+    pub reads: BTreeMap<Query, CompletedRead>,
+    /// Queries whose last call failed, after the result in [`Self::reads`], if there is one. A response removes its query.
+    pub failed: BTreeMap<Query, FailedRead>,
 }
 
-/// A question that got no answer.
+/// A query that got no response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FailedLook {
+pub struct FailedRead {
     /// When the last call began.
     pub at: Timestamp,
     /// How many calls failed in a row, at least 1.
@@ -31,11 +31,11 @@ pub struct FailedLook {
     pub refusal: foo_calls::Refusal,
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Look {
+pub struct CompletedRead {
     /// When the call began.
     pub begun: Timestamp,
-    /// The answer.
-    pub answer: Answer,
+    /// The response.
+    pub response: QueryResult,
 }

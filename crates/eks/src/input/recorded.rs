@@ -1,4 +1,4 @@
-//! What the FooControlPlane's status says. Together with the tags it is enough to go on after the memory is lost. It may be lost as
+//! What the FooControlPlane's status says. Together with the tags it is enough to continue after the memory is lost. It may be lost as
 //! well (clusterctl move).
 
 use foo_model::Timestamp;
@@ -13,13 +13,13 @@ use strum::{Display, EnumString, IntoStaticStr};
 pub struct Recorded {
     /// ARN of the cluster, once known.
     pub arn: Option<String>,
-    /// Since when its creation is decided, while no answer showed the cluster.
+    /// Since when its creation is decided, while no response showed the cluster.
     pub creating_since: Option<Timestamp>,
-    /// How many creations were given up: refused, FAILED or never shown. Tokens are derived from it.
+    /// How many creations failed: refused, FAILED or never shown. Tokens are derived from it.
     pub attempts: u32,
     /// Whether EKS once showed it ACTIVE. A cluster that was is never deleted because it failed, nor created again when it is gone.
     pub active_once: bool,
-    /// Whether a look showed it as adopted: the tag that says so is put back when it is lost, and its loss deletes nothing.
+    /// Whether a read showed it as adopted: the tag that says so is put back when it is lost, and its loss deletes nothing.
     pub adopted: bool,
     /// How many updates of the cluster of each kind were begun (`version`, `logging`…). Tokens are derived from it.
     pub updates: BTreeMap<UpdateKind, u32>,

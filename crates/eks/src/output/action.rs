@@ -29,7 +29,7 @@ impl foo_calls::Action for Action {
         self.change.operation().name()
     }
 
-    /// The same change with whatever token: EKS answers a token that it knows with its earlier answer, so a repetition
+    /// The same change with whatever token: EKS repeats its earlier response to a token that it knows, so a repetition
     /// has another one.
     fn repeats(&self, earlier: &Self) -> bool {
         self.change == earlier.change

@@ -1,9 +1,9 @@
-//! What is true of a cluster and what it waits for, as data: conditions, status and the next looks all come from here, so that status,
+//! What is true of a cluster and what it waits for, as data: conditions, status and the next reads all come from here, so that status,
 //! logs and the plugin say the same.
 
 use foo_calls::report::Deletion;
 use foo_model::Timestamp;
-use foo_model::eks::{Addon, Cluster, Question};
+use foo_model::eks::{Addon, Cluster, Query};
 use serde::{Deserialize, Serialize};
 use strum::{EnumIter, IntoStaticStr};
 
@@ -12,15 +12,15 @@ use strum::{EnumIter, IntoStaticStr};
 pub struct Report {
     /// One of each [`ConditionKind`], in their order. None while paused: what was published stays.
     pub conditions: Vec<Condition>,
-    /// The cluster as the newest answer shows it, once it is known to be ours.
+    /// The cluster as the newest response shows it, once it is known to be the provider's.
     pub cluster: Option<Box<Cluster>>,
-    /// Its add-ons that are requested or ours, by name, as the newest answers show them.
+    /// Its add-ons that are requested or the provider's, by name, as the newest responses show them.
     pub addons: Vec<Addon>,
     /// Whether an update of the version is under way, or is next.
     pub upgrading: bool,
-    /// Looks that the next plan needs.
-    pub looks: Vec<LookRequest>,
-    /// Plan again at this moment even if nothing happens and no look comes. `None`: nothing is waited for.
+    /// Reads that the next plan needs.
+    pub reads: Vec<ReadRequest>,
+    /// Plan again at this moment even if nothing happens and no read comes. `None`: nothing is waited for.
     pub again_at: Option<Timestamp>,
     /// Whether everything is as requested: there are no actions and none is waited for. An add-on that only waits for nodes does not
     /// count.
@@ -29,12 +29,12 @@ pub struct Report {
     pub deletion: Deletion,
 }
 
-/// A look that the next plan needs.
+/// A read that the next plan needs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct LookRequest {
+pub struct ReadRequest {
     /// What is asked.
-    pub question: Question,
-    /// The look has to begin at this moment or later; as soon as that is possible.
+    pub query: Query,
+    /// The read has to begin at this moment or later; as soon as that is possible.
     pub from: Timestamp,
 }
 
@@ -59,7 +59,7 @@ pub enum ConditionKind {
     Deleting,
 }
 
-impl foo_calls::report::Kind for ConditionKind {
+impl foo_calls::report::ConditionKinds for ConditionKind {
     const READY: Self = Self::ClusterReady;
     const DELETING: Self = Self::Deleting;
 }

@@ -1,4 +1,4 @@
-//! Brings record and memory up to date with what looks show and calls answered.
+//! Brings record and memory up to date with what reads and responses show.
 
 use super::effects::{Overlay, about};
 use super::known::Situation;
@@ -8,7 +8,9 @@ use crate::observed::Observed;
 use crate::recorded::Recorded;
 use crate::refusals::is_no_change;
 use crate::timing::{CONFIRM, GONE, LAG};
-use foo_model::eks::{AddonChange, Answer, Change, ClusterStatus, EntryChange, PodIdentityChange, Question};
+use foo_model::eks::{
+    AddonChange, Change, ClusterStatus, EntryChange, PodIdentityChange, Query, QueryResult,
+};
 use foo_model::{Reason, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,10 +24,10 @@ pub(crate) fn situation<'a>(
     let mut memory = memory.clone();
     let mut record = memory.calls.begin(recorded, observed.now);
     record.initialized |= recorded.initialized;
-    answers(&mut record, &memory);
+    responses(&mut record, &memory);
     distrust(&mut memory);
-    let mut shown: BTreeMap<Question, Answer> =
-        observed.looks.iter().map(|(question, look)| (question.clone(), look.answer.clone())).collect();
+    let mut shown: BTreeMap<Query, QueryResult> =
+        observed.reads.iter().map(|(query, read)| (query.clone(), read.response.clone())).collect();
     let mut overlay = Overlay { observed, shown: &mut shown };
     memory.calls.effects.retain(|effect| overlay.apply(effect));
     drop_unlisted(observed, &memory, &mut shown);
@@ -35,7 +37,7 @@ pub(crate) fn situation<'a>(
 }
 
 /// Notes the ids of updates that began, and drops what AWS refused.
-fn answers(record: &mut Recorded, memory: &Memory) {
+fn responses(record: &mut Recorded, memory: &Memory) {
     if let Some(update) = &mut record.update
         && update.id.is_none()
     {
@@ -59,15 +61,15 @@ fn answers(record: &mut Recorded, memory: &Memory) {
         refused.any(|it| it.action.change.creates_cluster())
     });
     if refused_creation {
-        // EKS may answer the same token with the same refusal.
+        // EKS may refuse the same token again.
         record.attempts = record.attempts.saturating_add(1);
         record.creating_since = None;
     }
 }
 
-/// After a failed call it is looked again at what the call was to change, unless AWS said nothing about that.
+/// After a failed call it is read again at what the call was to change, unless AWS said nothing about that.
 fn distrust(memory: &mut Memory) {
-    let mut doubts: Vec<(Question, Timestamp)> = Vec::new();
+    let mut doubts: Vec<(Query, Timestamp)> = Vec::new();
     for failure in &memory.calls.failures {
         let refusal = &failure.refusal;
         let is_other =
@@ -79,26 +81,26 @@ fn distrust(memory: &mut Memory) {
         }
     }
     for effect in memory.calls.effects.iter().filter(|it| binds_pods(&it.action.change)) {
-        let list = about(&effect.action.change).cluster().map(|it| Question::PodIdentities(it.to_owned()));
+        let list = about(&effect.action.change).cluster().map(|it| Query::PodIdentities(it.to_owned()));
         doubts.extend(list.map(|list| (list, effect.visible_at())));
     }
-    for (question, moment) in doubts {
-        memory.distrust(question, moment);
+    for (query, moment) in doubts {
+        memory.distrust(query, moment);
     }
 }
 
 /// What is not as it was thought if a change fails.
-fn concerns(change: &Change) -> impl Iterator<Item = Question> {
+fn concerns(change: &Change) -> impl Iterator<Item = Query> {
     let more = match change {
         Change::Entry {
             cluster,
             principal,
             change: EntryChange::Associate(_) | EntryChange::Disassociate(_),
-        } => Some(Question::AccessEntry { cluster: cluster.clone(), principal: principal.clone() }),
+        } => Some(Query::AccessEntry { cluster: cluster.clone(), principal: principal.clone() }),
         Change::PodIdentity {
             cluster,
             change: PodIdentityChange::Update { .. } | PodIdentityChange::Delete { .. },
-        } => Some(Question::PodIdentities(cluster.clone())),
+        } => Some(Query::PodIdentities(cluster.clone())),
         Change::Cluster { .. }
         | Change::Addon { .. }
         | Change::Entry { .. }
@@ -109,7 +111,7 @@ fn concerns(change: &Change) -> impl Iterator<Item = Question> {
     std::iter::once(about(change)).chain(more)
 }
 
-/// Add-ons bring pod identity associations of their own, of which the answer says nothing.
+/// Add-ons bring pod identity associations of their own, of which the response says nothing.
 fn binds_pods(change: &Change) -> bool {
     let Change::Addon { change: AddonChange::Create(addon, _) | AddonChange::Update(addon), .. } = change
     else {
@@ -119,8 +121,8 @@ fn binds_pods(change: &Change) -> bool {
 }
 
 /// What a newer list does not have is gone.
-fn drop_unlisted(observed: &Observed, memory: &Memory, shown: &mut BTreeMap<Question, Answer>) {
-    let newer = |list: &Question, item: &Question| {
+fn drop_unlisted(observed: &Observed, memory: &Memory, shown: &mut BTreeMap<Query, QueryResult>) {
+    let newer = |list: &Query, item: &Query| {
         let changed = memory
             .calls
             .effects
@@ -128,41 +130,39 @@ fn drop_unlisted(observed: &Observed, memory: &Memory, shown: &mut BTreeMap<Ques
             .filter(|it| about(&it.action.change) == *item)
             .map(Effect::visible_at)
             .max();
-        let of_item = observed.looks.get(item).map(|it| it.begun).max(changed);
-        let list = observed.looks.get(list).map(|it| it.begun);
+        let of_item = observed.reads.get(item).map(|it| it.begun).max(changed);
+        let list = observed.reads.get(list).map(|it| it.begun);
         list > of_item.map(|it| it.plus(LAG))
     };
-    let lists: BTreeMap<Question, Answer> = shown
+    let lists: BTreeMap<Query, QueryResult> = shown
         .iter()
-        .filter(|(question, _)| matches!(question, Question::Addons(_) | Question::AccessEntries(_)))
-        .map(|(question, answer)| (question.clone(), answer.clone()))
+        .filter(|(query, _)| matches!(query, Query::Addons(_) | Query::AccessEntries(_)))
+        .map(|(query, response)| (query.clone(), response.clone()))
         .collect();
-    for (question, answer) in shown.iter_mut() {
-        let (list, name) = match question {
-            Question::Addon { cluster, name } => (Question::Addons(cluster.clone()), name),
-            Question::AccessEntry { cluster, principal } => {
-                (Question::AccessEntries(cluster.clone()), principal)
-            }
+    for (query, response) in shown.iter_mut() {
+        let (list, name) = match query {
+            Query::Addon { cluster, name } => (Query::Addons(cluster.clone()), name),
+            Query::AccessEntry { cluster, principal } => (Query::AccessEntries(cluster.clone()), principal),
             _ => continue,
         };
-        let Some(Answer::Names(names)) = lists.get(&list) else { continue };
-        if names.contains(name) || !newer(&list, question) {
+        let Some(QueryResult::Names(names)) = lists.get(&list) else { continue };
+        if names.contains(name) || !newer(&list, query) {
             continue;
         }
-        match answer {
-            Answer::Addon(addon) => *addon = None,
-            Answer::AccessEntry(entry) => *entry = None,
+        match response {
+            QueryResult::Addon(addon) => *addon = None,
+            QueryResult::AccessEntry(entry) => *entry = None,
             _ => {}
         }
     }
 }
 
-/// Forgets failures of more than an hour ago, and doubts that newer looks ended.
+/// Forgets failures of more than an hour ago, and doubts that newer reads ended.
 fn forget(memory: &mut Memory, observed: &Observed) {
     let now = observed.now;
     memory.calls.forget_failures(now);
-    memory.distrusted.retain(|question, moment| {
-        observed.looks.get(question).is_none_or(|look| look.begun < *moment)
+    memory.distrusted.retain(|query, moment| {
+        observed.reads.get(query).is_none_or(|read| read.begun < *moment)
             && moment.plus(Duration::from_hours(1)) > now
     });
 }
@@ -171,24 +171,24 @@ fn forget(memory: &mut Memory, observed: &Observed) {
 fn see_cluster(
     desired: &Desired,
     observed: &Observed,
-    shown: &BTreeMap<Question, Answer>,
+    shown: &BTreeMap<Query, QueryResult>,
     record: &mut Recorded,
     memory: &mut Memory,
 ) {
-    let question = Question::Cluster(desired.name.clone());
-    match shown.get(&question) {
-        Some(Answer::Cluster(Some(cluster))) => {
+    let query = Query::Cluster(desired.name.clone());
+    match shown.get(&query) {
+        Some(QueryResult::Cluster(Some(cluster))) => {
             memory.missing.clear();
-            if !crate::marks::are_ours(desired, &cluster.tags) {
+            if !crate::tags::are_own(desired, &cluster.tags) {
                 return;
             }
             record.arn = Some(cluster.arn.clone());
             record.creating_since = None;
-            record.adopted |= crate::marks::were_adopted(&cluster.tags);
+            record.adopted |= crate::tags::were_adopted(&cluster.tags);
             record.active_once |= matches!(cluster.status, ClusterStatus::Active | ClusterStatus::Updating);
         }
-        Some(Answer::Cluster(None)) => {
-            let begun = observed.looks.get(&question).map(|look| look.begun);
+        Some(QueryResult::Cluster(None)) => {
+            let begun = observed.reads.get(&query).map(|read| read.begun);
             let last = memory.missing.last().copied();
             if let Some(begun) = begun.filter(|begun| last.is_none_or(|last| *begun >= last.plus(CONFIRM))) {
                 memory.missing.push(begun);

@@ -1,80 +1,78 @@
-//! What our calls changed, as long as looks may not show it.
+//! What our calls changed, as long as reads may not show it.
 
 use crate::memory::Effect;
 use crate::observed::Observed;
 use crate::timing::{LAG, UNSEEN};
 use foo_model::Timestamp;
 use foo_model::eks::{
-    AccessEntry, Addon, AddonChange, AddonStatus, Answer, Change, ClusterChange, ClusterStatus, EntryChange,
+    AccessEntry, Addon, AddonChange, AddonStatus, Change, ClusterChange, ClusterStatus, EntryChange,
     EntryKind, InsightsRefresh, NewAddon, NewEntry, NewOidcProvider, NewPodIdentity, OidcChange,
-    OidcProvider, PodIdentity, PodIdentityChange, Question, TagChange,
+    OidcProvider, PodIdentity, PodIdentityChange, Query, QueryResult, TagChange,
 };
 use foo_model::network::Tags;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The question whose answer a change changes.
-pub(crate) fn about(change: &Change) -> Question {
+/// The query whose response a change changes.
+pub(crate) fn about(change: &Change) -> Query {
     match change {
         Change::Cluster { cluster, change: ClusterChange::RefreshInsights } => {
-            Question::InsightsRefresh(cluster.clone())
+            Query::InsightsRefresh(cluster.clone())
         }
-        Change::Cluster { cluster, .. } => Question::Cluster(cluster.clone()),
-        Change::Addon { cluster, name, .. } => {
-            Question::Addon { cluster: cluster.clone(), name: name.clone() }
-        }
+        Change::Cluster { cluster, .. } => Query::Cluster(cluster.clone()),
+        Change::Addon { cluster, name, .. } => Query::Addon { cluster: cluster.clone(), name: name.clone() },
         Change::Entry { cluster, principal, change } => {
             let (cluster, principal) = (cluster.clone(), principal.clone());
             match change {
                 EntryChange::Create(_) | EntryChange::Update { .. } | EntryChange::Delete => {
-                    Question::AccessEntry { cluster, principal }
+                    Query::AccessEntry { cluster, principal }
                 }
                 EntryChange::Associate(_) | EntryChange::Disassociate(_) => {
-                    Question::AccessPolicies { cluster, principal }
+                    Query::AccessPolicies { cluster, principal }
                 }
             }
         }
         Change::PodIdentity { cluster, change } => match change {
-            PodIdentityChange::Create(_) => Question::PodIdentities(cluster.clone()),
+            PodIdentityChange::Create(_) => Query::PodIdentities(cluster.clone()),
             PodIdentityChange::Update { id, .. } | PodIdentityChange::Delete { id } => {
-                Question::PodIdentity { cluster: cluster.clone(), id: id.clone() }
+                Query::PodIdentity { cluster: cluster.clone(), id: id.clone() }
             }
         },
-        Change::Tags { .. } => Question::Cluster(change.cluster().unwrap_or_default().to_owned()),
-        Change::Oidc(OidcChange::Create(new)) => Question::OidcProvider(new.url.clone()),
-        Change::Oidc(OidcChange::Delete { arn }) => Question::OidcProvider(arn.clone()),
+        Change::Tags { .. } => Query::Cluster(change.cluster().unwrap_or_default().to_owned()),
+        Change::Oidc(OidcChange::Create(new)) => Query::OidcProvider(new.url.clone()),
+        Change::Oidc(OidcChange::Delete { arn }) => Query::OidcProvider(arn.clone()),
     }
 }
 
-/// Answers under a change.
+/// Responses under a change.
 pub(super) struct Overlay<'a> {
     pub(super) observed: &'a Observed,
-    pub(super) shown: &'a mut BTreeMap<Question, Answer>,
+    pub(super) shown: &'a mut BTreeMap<Query, QueryResult>,
 }
 
 impl Overlay<'_> {
-    /// Whether looks may not show the change yet. What we created ourselves may never have been looked at.
-    fn hides(&self, question: &Question, at: Timestamp) -> bool {
-        self.observed.looks.get(question).is_none_or(|look| look.begun < at.plus(LAG))
+    /// Whether reads may not show the change yet. What the provider created itself may never have been read.
+    fn hides(&self, query: &Query, at: Timestamp) -> bool {
+        self.observed.reads.get(query).is_none_or(|read| read.begun < at.plus(LAG))
     }
 
-    /// Sets an answer that a look does not show yet, asked for or not.
-    fn set(&mut self, question: Question, at: Timestamp, answer: Answer) -> bool {
-        let hidden = self.hides(&question, at);
+    /// Sets a response that a read does not show yet, asked for or not.
+    fn set(&mut self, query: Query, at: Timestamp, response: QueryResult) -> bool {
+        let hidden = self.hides(&query, at);
         if hidden {
-            self.shown.insert(question, answer);
+            self.shown.insert(query, response);
         }
         hidden
     }
 
-    fn names(&mut self, question: &Question, at: Timestamp, change: impl FnOnce(&mut BTreeSet<String>)) {
-        if self.hides(question, at)
-            && let Some(Answer::Names(names)) = self.shown.get_mut(question)
+    fn names(&mut self, query: &Query, at: Timestamp, change: impl FnOnce(&mut BTreeSet<String>)) {
+        if self.hides(query, at)
+            && let Some(QueryResult::Names(names)) = self.shown.get_mut(query)
         {
             change(names);
         }
     }
 
-    /// Applies an effect. Whether a later look may still not show it.
+    /// Applies an effect. Whether a later read may still not show it.
     pub(super) fn apply(&mut self, effect: &Effect) -> bool {
         let about = about(&effect.action.change);
         let at = effect.at;
@@ -83,11 +81,11 @@ impl Overlay<'_> {
                 ClusterChange::Create(_) => self.created(about, effect),
                 ClusterChange::Delete => self.cluster(&about, at, |it| it.status = ClusterStatus::Deleting),
                 ClusterChange::RefreshInsights => {
-                    let started = self.observed.aws_clock.theirs(at);
+                    let started = self.observed.aws_clock.remote(at);
                     let refresh = InsightsRefresh { started, is_over: false };
-                    self.set(about, at, Answer::InsightsRefresh(Some(refresh)))
+                    self.set(about, at, QueryResult::InsightsRefresh(Some(refresh)))
                 }
-                // The record has the update; when that is over, the cluster is looked at again.
+                // The record has the update; when that is over, the cluster is read again.
                 ClusterChange::UpdateVersion { .. }
                 | ClusterChange::UpdateConfig(_)
                 | ClusterChange::Encrypt(_) => self.hides(&about, at),
@@ -97,7 +95,7 @@ impl Overlay<'_> {
                 TagChange::Untag(keys) => it.tags.retain(|key, _| !keys.contains(key)),
             }),
             Change::Addon { cluster, name, change } => {
-                self.addon(about, at, &Question::Addons(cluster.clone()), name, change)
+                self.addon(about, at, &Query::Addons(cluster.clone()), name, change)
             }
             Change::Entry { cluster, principal, change } => self.entry(about, at, cluster, principal, change),
             Change::PodIdentity { cluster, change } => {
@@ -111,44 +109,37 @@ impl Overlay<'_> {
                     client_ids: client_ids.clone(),
                     tags: tags.clone(),
                 };
-                self.set(Question::OidcProvider(arn), at, Answer::OidcProvider(Some(provider)))
+                self.set(Query::OidcProvider(arn), at, QueryResult::OidcProvider(Some(provider)))
             }
-            Change::Oidc(OidcChange::Delete { .. }) => self.set(about, at, Answer::OidcProvider(None)),
+            Change::Oidc(OidcChange::Delete { .. }) => self.set(about, at, QueryResult::OidcProvider(None)),
         }
     }
 
-    fn created(&mut self, about: Question, effect: &Effect) -> bool {
-        let unseen = self.observed.looks.get(&about).is_none_or(|look| look.begun < effect.at.plus(UNSEEN));
-        let absent = !matches!(self.shown.get(&about), Some(Answer::Cluster(Some(_))));
+    fn created(&mut self, about: Query, effect: &Effect) -> bool {
+        let unseen = self.observed.reads.get(&about).is_none_or(|read| read.begun < effect.at.plus(UNSEEN));
+        let absent = !matches!(self.shown.get(&about), Some(QueryResult::Cluster(Some(_))));
         if unseen && absent && effect.response.cluster.is_some() {
-            self.shown.insert(about, Answer::Cluster(effect.response.cluster.clone()));
+            self.shown.insert(about, QueryResult::Cluster(effect.response.cluster.clone()));
         }
         unseen
     }
 
     fn cluster(
         &mut self,
-        about: &Question,
+        about: &Query,
         at: Timestamp,
         change: impl FnOnce(&mut foo_model::eks::Cluster),
     ) -> bool {
         let hides = self.hides(about, at);
-        if hides && let Some(Answer::Cluster(Some(cluster))) = self.shown.get_mut(about) {
+        if hides && let Some(QueryResult::Cluster(Some(cluster))) = self.shown.get_mut(about) {
             change(cluster);
         }
         hides
     }
 
-    fn addon(
-        &mut self,
-        about: Question,
-        at: Timestamp,
-        list: &Question,
-        name: &str,
-        change: &AddonChange,
-    ) -> bool {
+    fn addon(&mut self, about: Query, at: Timestamp, list: &Query, name: &str, change: &AddonChange) -> bool {
         let former = self.shown.get(&about);
-        let former = if let Some(Answer::Addon(addon)) = former { addon.clone() } else { None };
+        let former = if let Some(QueryResult::Addon(addon)) = former { addon.clone() } else { None };
         let addon = match change {
             AddonChange::Create(new, tags) => {
                 self.names(list, at, |names| {
@@ -161,18 +152,18 @@ impl Overlay<'_> {
                 former.map(|former| Box::new(Addon { status: AddonStatus::Deleting, ..*former }))
             }
         };
-        self.set(about, at, Answer::Addon(addon))
+        self.set(about, at, QueryResult::Addon(addon))
     }
 
     fn entry(
         &mut self,
-        about: Question,
+        about: Query,
         at: Timestamp,
         cluster: &str,
         principal: &str,
         change: &EntryChange,
     ) -> bool {
-        let list = Question::AccessEntries(cluster.to_owned());
+        let list = Query::AccessEntries(cluster.to_owned());
         match change {
             EntryChange::Create(NewEntry { kind, username, groups, tags }) => {
                 let entry = AccessEntry {
@@ -186,17 +177,18 @@ impl Overlay<'_> {
                     created: None,
                 };
                 let policies =
-                    Question::AccessPolicies { cluster: cluster.to_owned(), principal: principal.to_owned() };
+                    Query::AccessPolicies { cluster: cluster.to_owned(), principal: principal.to_owned() };
                 let has_policies = *kind == EntryKind::Standard;
-                let unseen = self.set(policies, at, Answer::AccessPolicies(BTreeSet::new())) && has_policies;
+                let unseen =
+                    self.set(policies, at, QueryResult::AccessPolicies(BTreeSet::new())) && has_policies;
                 self.names(&list, at, |names| {
                     names.insert(principal.to_owned());
                 });
-                self.set(about, at, Answer::AccessEntry(Some(entry))) || unseen
+                self.set(about, at, QueryResult::AccessEntry(Some(entry))) || unseen
             }
             EntryChange::Update { username, groups } => {
                 let hides = self.hides(&about, at);
-                if hides && let Some(Answer::AccessEntry(Some(entry))) = self.shown.get_mut(&about) {
+                if hides && let Some(QueryResult::AccessEntry(Some(entry))) = self.shown.get_mut(&about) {
                     entry.groups = groups.clone().unwrap_or_else(|| entry.groups.clone());
                     entry.username = username.clone().unwrap_or_else(|| entry.username.clone());
                 }
@@ -206,7 +198,7 @@ impl Overlay<'_> {
                 self.names(&list, at, |names| {
                     names.remove(principal);
                 });
-                self.set(about, at, Answer::AccessEntry(None))
+                self.set(about, at, QueryResult::AccessEntry(None))
             }
             EntryChange::Associate(policy) => self.policies(&about, at, |policies| {
                 policies.retain(|it| it.arn != policy.arn);
@@ -220,12 +212,12 @@ impl Overlay<'_> {
 
     fn policies(
         &mut self,
-        about: &Question,
+        about: &Query,
         at: Timestamp,
         change: impl FnOnce(&mut BTreeSet<foo_model::eks::AccessPolicy>),
     ) -> bool {
         let hides = self.hides(about, at);
-        if hides && let Some(Answer::AccessPolicies(policies)) = self.shown.get_mut(about) {
+        if hides && let Some(QueryResult::AccessPolicies(policies)) = self.shown.get_mut(about) {
             change(policies);
         }
         hides
@@ -233,13 +225,13 @@ impl Overlay<'_> {
 
     fn identity(
         &mut self,
-        about: Question,
+        about: Query,
         at: Timestamp,
         cluster: &str,
         change: &PodIdentityChange,
         created: Option<String>,
     ) -> bool {
-        let list = Question::PodIdentities(cluster.to_owned());
+        let list = Query::PodIdentities(cluster.to_owned());
         match change {
             PodIdentityChange::Create(NewPodIdentity { namespace, service_account, role_arn, tags }) => {
                 let Some(id) = created else { return self.hides(&list, at) };
@@ -256,8 +248,8 @@ impl Overlay<'_> {
                     all.retain(|it| it.id != id);
                     all.push(identity.clone());
                 });
-                let one = Question::PodIdentity { cluster: cluster.to_owned(), id };
-                let hides = self.set(one, at, Answer::PodIdentities(vec![identity]));
+                let one = Query::PodIdentity { cluster: cluster.to_owned(), id };
+                let hides = self.set(one, at, QueryResult::PodIdentities(vec![identity]));
                 hides || self.hides(&list, at)
             }
             PodIdentityChange::Update { role_arn, .. } => self.listed(&about, at, |one| {
@@ -267,20 +259,15 @@ impl Overlay<'_> {
             }),
             PodIdentityChange::Delete { id } => {
                 self.listed(&list, at, |all| all.retain(|it| it.id != *id));
-                let hides = self.set(about, at, Answer::PodIdentities(Vec::new()));
+                let hides = self.set(about, at, QueryResult::PodIdentities(Vec::new()));
                 hides && self.hides(&list, at)
             }
         }
     }
 
-    fn listed(
-        &mut self,
-        question: &Question,
-        at: Timestamp,
-        change: impl FnOnce(&mut Vec<PodIdentity>),
-    ) -> bool {
-        let hides = self.hides(question, at);
-        if hides && let Some(Answer::PodIdentities(all)) = self.shown.get_mut(question) {
+    fn listed(&mut self, query: &Query, at: Timestamp, change: impl FnOnce(&mut Vec<PodIdentity>)) -> bool {
+        let hides = self.hides(query, at);
+        if hides && let Some(QueryResult::PodIdentities(all)) = self.shown.get_mut(query) {
             change(all);
         }
         hides

@@ -1,11 +1,11 @@
-//! The situation itself, and simple questions about it.
+//! The situation itself, and simple queries about it.
 
 use crate::desired::Desired;
 use crate::memory::Memory;
 use crate::observed::Observed;
 use crate::recorded::Recorded;
 use foo_model::Timestamp;
-use foo_model::eks::{Answer, Cluster, Question};
+use foo_model::eks::{Cluster, Query, QueryResult};
 use std::collections::BTreeMap;
 
 /// What is the case.
@@ -13,8 +13,8 @@ pub(crate) struct Situation<'a> {
     pub(crate) desired: &'a Desired,
     pub(crate) observed: &'a Observed,
     pub(crate) now: Timestamp,
-    /// The newest answers, after the effects of our calls that they do not show yet.
-    pub(crate) shown: BTreeMap<Question, Answer>,
+    /// The newest responses, after the effects of our calls that they do not show yet.
+    pub(crate) shown: BTreeMap<Query, QueryResult>,
     /// The record, brought up to date.
     pub(crate) record: Recorded,
     /// The memory, brought up to date.
@@ -22,34 +22,34 @@ pub(crate) struct Situation<'a> {
 }
 
 impl Situation<'_> {
-    /// The question about the cluster.
-    pub(crate) fn question(&self) -> Question {
-        Question::Cluster(self.desired.name.clone())
+    /// The query about the cluster.
+    pub(crate) fn query(&self) -> Query {
+        Query::Cluster(self.desired.name.clone())
     }
 
     /// The cluster of that name, whosever it is. `None` if it is not known whether there is one.
     #[expect(clippy::option_option, reason = "that nothing is known is not that there is none")]
     pub(crate) fn cluster(&self) -> Option<Option<&Cluster>> {
-        let Some(Answer::Cluster(cluster)) = self.shown.get(&self.question()) else { return None };
+        let Some(QueryResult::Cluster(cluster)) = self.shown.get(&self.query()) else { return None };
         Some(cluster.as_deref())
     }
 
-    /// When the newest look began that got an answer.
-    pub(crate) fn begun(&self, question: &Question) -> Option<Timestamp> {
-        self.observed.looks.get(question).map(|look| look.begun)
+    /// When the newest read began that got a response.
+    pub(crate) fn begun(&self, query: &Query) -> Option<Timestamp> {
+        self.observed.reads.get(query).map(|read| read.begun)
     }
 
     /// When it was asked or changed last; now if never.
-    pub(crate) fn touched(&self, question: &Question) -> Timestamp {
+    pub(crate) fn touched(&self, query: &Query) -> Timestamp {
         let effects = self.memory.calls.effects.iter();
-        let changed = effects.filter(|it| super::about(&it.action.change) == *question).map(|it| it.at).max();
-        self.begun(question).max(changed).unwrap_or(self.now)
+        let changed = effects.filter(|it| super::about(&it.action.change) == *query).map(|it| it.at).max();
+        self.begun(query).max(changed).unwrap_or(self.now)
     }
 
-    /// From when on a look has to begin to be believed, if the newest one is not.
-    pub(crate) fn distrusted(&self, question: &Question) -> Option<Timestamp> {
-        let moment = *self.memory.distrusted.get(question)?;
-        self.begun(question).is_none_or(|begun| begun < moment).then_some(moment)
+    /// From when on a read has to begin to be believed, if the newest one is not.
+    pub(crate) fn distrusted(&self, query: &Query) -> Option<Timestamp> {
+        let moment = *self.memory.distrusted.get(query)?;
+        self.begun(query).is_none_or(|begun| begun < moment).then_some(moment)
     }
 
     /// The account of the cluster: of its ARN, or of our credentials.

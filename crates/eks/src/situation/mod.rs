@@ -1,4 +1,4 @@
-//! What is the case: what looks show after the effects of our calls, and the record and memory brought up to date with it. Nothing is
+//! What is the case: what reads show after the effects of our calls, and the record and memory brought up to date with it. Nothing is
 //! decided here.
 
 mod absorb;

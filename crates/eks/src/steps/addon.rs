@@ -3,14 +3,14 @@
 use crate::desired::DesiredAddon;
 use crate::draft::{Draft, Weight};
 use crate::hash;
-use crate::marks;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::releases;
 use crate::steps::wait::in_words;
+use crate::tags;
 use foo_model::Reason;
 use foo_model::eks::{
-    Addon, AddonChange, AddonSettings, AddonStatus, Answer, Change, Cluster, NewAddon, Question,
+    Addon, AddonChange, AddonSettings, AddonStatus, Change, Cluster, NewAddon, Query, QueryResult,
     ResolveConflicts,
 };
 
@@ -30,9 +30,9 @@ pub(crate) enum State {
     Changing,
 }
 
-/// The question about an add-on.
-pub(crate) fn question(situation: &Situation<'_>, name: &str) -> Question {
-    Question::Addon { cluster: situation.desired.name.clone(), name: name.to_owned() }
+/// The query about an add-on.
+pub(crate) fn query(situation: &Situation<'_>, name: &str) -> Query {
+    Query::Addon { cluster: situation.desired.name.clone(), name: name.to_owned() }
 }
 
 pub(crate) fn ensure(
@@ -43,8 +43,8 @@ pub(crate) fn ensure(
     wanted: &DesiredAddon,
     updates: Updates,
 ) -> State {
-    let asked = question(situation, name);
-    let Some(Answer::Addon(shown)) = draft.read(situation, KIND, &asked) else { return State::Changing };
+    let asked = query(situation, name);
+    let Some(QueryResult::Addon(shown)) = draft.read(situation, KIND, &asked) else { return State::Changing };
     match shown.as_deref() {
         None => create(situation, draft, cluster, name, wanted),
         Some(shown) if shown.status.is_moving() => moving(draft, &asked, shown),
@@ -85,7 +85,7 @@ fn create(
     };
     let new = NewAddon { conflicts, ..new_addon(version, wanted.settings.clone(), wanted) };
     draft.note(KIND, Weight::Pending, Reason::ChangingAddons, format!("{name} is being created"));
-    let change = change(situation, name, AddonChange::Create(new, marks::all(situation.desired)));
+    let change = change(situation, name, AddonChange::Create(new, tags::all(situation.desired)));
     draft.send(situation, KIND, &change, format!("{name} does not exist"));
     State::Changing
 }
@@ -97,7 +97,7 @@ fn new_addon(version: String, settings: AddonSettings, wanted: &DesiredAddon) ->
 }
 
 /// EKS is at work on it. An add-on that only lacks nodes is not waited for.
-fn moving(draft: &mut Draft, asked: &Question, shown: &Addon) -> State {
+fn moving(draft: &mut Draft, asked: &Query, shown: &Addon) -> State {
     if waits_for_nodes(shown) {
         say_waits_for_nodes(draft, asked, shown);
         return State::Changing;
@@ -120,18 +120,18 @@ pub(crate) fn waits_for_nodes(shown: &Addon) -> bool {
     !shown.issues.is_empty() && shown.issues.iter().all(|issue| only(&issue.code))
 }
 
-fn say_waits_for_nodes(draft: &mut Draft, asked: &Question, shown: &Addon) {
+fn say_waits_for_nodes(draft: &mut Draft, asked: &Query, shown: &Addon) {
     draft.awaited.insert(asked.clone());
     let message = format!("{} has fewer replicas than it needs", shown.name);
     draft.note(KIND, Weight::Idle, Reason::AddonWaitsForNodes, message);
 }
 
 /// It could not be created: EKS accepts no update of it, so it is deleted and created again. What it met in the cluster stays: it is
-/// somebody else's.
+/// another owner's.
 fn failed(situation: &Situation<'_>, draft: &mut Draft, shown: &Addon) -> State {
     let message = format!("{} could not be created: {}", shown.name, in_words(&shown.issues));
     draft.note(KIND, Weight::Failed, Reason::AddonFailed, message.clone());
-    if !marks::are_ours(situation.desired, &shown.tags) {
+    if !tags::are_own(situation.desired, &shown.tags) {
         return State::Changing;
     }
     let preserve = shown.issues.iter().any(|issue| issue.code == "ConfigurationConflict");
@@ -151,7 +151,7 @@ fn keep(
     wanted: &DesiredAddon,
     updates: Updates,
 ) -> State {
-    say_health(draft, &question(situation, &shown.name), shown);
+    say_health(draft, &query(situation, &shown.name), shown);
     if shown.settings.service_account_role.is_none() && wanted.settings.service_account_role.is_none() {
         draft.record.addon_roles.remove(&shown.name);
     }
@@ -175,7 +175,7 @@ fn keep(
     State::Changing
 }
 
-fn say_health(draft: &mut Draft, asked: &Question, shown: &Addon) {
+fn say_health(draft: &mut Draft, asked: &Query, shown: &Addon) {
     if waits_for_nodes(shown) {
         return say_waits_for_nodes(draft, asked, shown);
     }
@@ -226,23 +226,23 @@ fn update(
 /// The options that an update sends.
 fn settings(situation: &Situation<'_>, draft: &Draft, shown: &Addon, wanted: &DesiredAddon) -> AddonSettings {
     let AddonSettings { configuration, service_account_role: _ } = wanted.settings.clone();
-    let is_ours = shown.settings.configuration.is_some() && has_our_configuration(situation, shown);
+    let is_own = shown.settings.configuration.is_some() && has_our_configuration(situation, shown);
     AddonSettings {
-        configuration: configuration.or_else(|| is_ours.then(|| "{}".to_owned())),
+        configuration: configuration.or_else(|| is_own.then(|| "{}".to_owned())),
         service_account_role: role(situation, draft, shown, wanted),
     }
 }
 
-/// Whether the spec is all that says how an add-on is configured. Somebody else's keeps its configuration until the spec has one.
+/// Whether the spec is all that says how an add-on is configured. That of another owner keeps its configuration until the spec has one.
 fn has_our_configuration(situation: &Situation<'_>, shown: &Addon) -> bool {
-    marks::are_ours(situation.desired, &shown.tags)
+    tags::are_own(situation.desired, &shown.tags)
 }
 
 /// The role that an add-on is to have. EKS takes the role away in an update that names none, so the role of which the spec says nothing is
 /// named again, unless the spec named it before.
 fn role(situation: &Situation<'_>, draft: &Draft, shown: &Addon, wanted: &DesiredAddon) -> Option<String> {
     let is_from_spec =
-        draft.record.addon_roles.contains(&shown.name) && marks::are_ours(situation.desired, &shown.tags);
+        draft.record.addon_roles.contains(&shown.name) && tags::are_own(situation.desired, &shown.tags);
     let present = shown.settings.service_account_role.clone().filter(|_| !is_from_spec);
     wanted.settings.service_account_role.clone().or(present)
 }
@@ -261,8 +261,8 @@ fn differences(
         differs.push("the version");
     }
     let requested = wanted.settings.configuration.as_deref();
-    let is_ours = requested.is_some() || has_our_configuration(situation, shown);
-    if is_ours && !releases::is_same_configuration(configuration.as_deref(), requested) {
+    let is_own = requested.is_some() || has_our_configuration(situation, shown);
+    if is_own && !releases::is_same_configuration(configuration.as_deref(), requested) {
         differs.push("the configuration");
     }
     if role(situation, draft, shown, wanted) != *service_account_role {

@@ -1,13 +1,13 @@
-//! Add-ons: those that are requested exist in the requested version and configuration, and those of ours that are no longer requested
-//! go. What runs on every node comes first.
+//! Add-ons: those that are requested exist in the requested version and configuration, and the provider's own that are no longer requested
+//! are deleted. What runs on every node comes first.
 
 use crate::draft::{Draft, Weight};
-use crate::marks;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::addon::{self, Updates};
+use crate::tags;
 use foo_model::Reason;
-use foo_model::eks::{Addon, AddonChange, AddonStatus, Answer, Change, Cluster, Question};
+use foo_model::eks::{Addon, AddonChange, AddonStatus, Change, Cluster, Query, QueryResult};
 
 const KIND: ConditionKind = ConditionKind::AddonsReady;
 
@@ -47,23 +47,23 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
 pub(crate) fn are_under_way(draft: &Draft) -> bool {
     let of_addons = || draft.notes.iter().filter(|note| note.kind == KIND);
     let asks = of_addons().any(|note| note.reason == Reason::AskingEks);
-    let moves = draft.waits.iter().any(|question| matches!(question, Question::Addon { .. }));
+    let moves = draft.waits.iter().any(|query| matches!(query, Query::Addon { .. }));
     let changes = draft.actions.iter().any(|action| matches!(action.change, Change::Addon { .. }));
     (asks || moves || changes) && !of_addons().any(|note| note.weight == Weight::Failed)
 }
 
-/// Deletes add-ons that we created and nobody requests any more.
+/// Deletes add-ons that the provider created and that are no longer requested.
 fn remove(situation: &Situation<'_>, draft: &mut Draft) {
     let desired = situation.desired;
-    let list = Question::Addons(desired.name.clone());
-    let Some(Answer::Names(names)) = draft.read(situation, KIND, &list) else { return };
+    let list = Query::Addons(desired.name.clone());
+    let Some(QueryResult::Names(names)) = draft.read(situation, KIND, &list) else { return };
     for name in names.iter().filter(|name| !desired.addons.contains_key(*name)) {
-        let question = addon::question(situation, name);
-        let Some(Answer::Addon(shown)) = draft.read(situation, KIND, &question) else { continue };
+        let query = addon::query(situation, name);
+        let Some(QueryResult::Addon(shown)) = draft.read(situation, KIND, &query) else { continue };
         match shown.as_deref() {
-            Some(shown) if marks::are_ours(desired, &shown.tags) => delete(situation, draft, shown),
-            // Not ours: once is enough.
-            Some(_) | None => drop(draft.read.remove(&question)),
+            Some(shown) if tags::are_own(desired, &shown.tags) => delete(situation, draft, shown),
+            // Not the provider's: once is enough.
+            Some(_) | None => drop(draft.read.remove(&query)),
         }
     }
     let kept = |name: &String| desired.addons.contains_key(name) || names.contains(name);
@@ -81,7 +81,7 @@ fn delete(situation: &Situation<'_>, draft: &mut Draft, shown: &Addon) {
     draft.note(KIND, Weight::Pending, Reason::ChangingAddons, message);
     let stands_still = addon::waits_for_nodes(shown) && shown.status != AddonStatus::Deleting;
     if shown.status.is_moving() && !stands_still {
-        return draft.wait(&addon::question(situation, &shown.name));
+        return draft.wait(&addon::query(situation, &shown.name));
     }
     let preserve = draft.record.preserved_addons.contains(&shown.name);
     let change = addon::change(situation, &shown.name, AddonChange::Delete { preserve });

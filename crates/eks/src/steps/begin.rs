@@ -3,9 +3,9 @@
 use crate::Desired;
 use crate::desired::Adoption;
 use crate::draft::{Draft, Weight};
-use crate::marks;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
+use crate::tags;
 use crate::timing::{CONFIRM, GONE};
 use foo_model::Reason;
 use foo_model::eks::{Change, Cluster, TagChange};
@@ -21,19 +21,19 @@ pub(crate) enum Standing<'s> {
     Unknown,
     /// There is none.
     Absent,
-    /// It is ours, and may be changed.
+    /// It is the provider's, and may be changed.
     Ours(&'s Cluster),
-    /// It is ours, but has another management cluster's tag.
+    /// It is the provider's, but has another management cluster's tag.
     Elsewhere,
-    /// It is not ours.
+    /// It is not the provider's.
     NotOurs,
 }
 
 /// Whose the cluster is. Says so if it may not be touched; adopts it if that is requested and allowed.
 pub(crate) fn standing<'s>(situation: &'s Situation<'_>, draft: &mut Draft) -> Standing<'s> {
     let kind = topic(situation);
-    let question = situation.question();
-    if draft.read(situation, kind, &question).is_none() && situation.cluster().flatten().is_none() {
+    let query = situation.query();
+    if draft.read(situation, kind, &query).is_none() && situation.cluster().flatten().is_none() {
         return Standing::Unknown;
     }
     match situation.cluster() {
@@ -48,7 +48,7 @@ pub(crate) fn topic(situation: &Situation<'_>) -> ConditionKind {
     if situation.desired.being_deleted { ConditionKind::Deleting } else { ConditionKind::ClusterReady }
 }
 
-/// A cluster that existed is gone when several looks in a row do not find it.
+/// A cluster that existed is gone when several reads in a row do not find it.
 fn absent<'s>(situation: &Situation<'_>, draft: &mut Draft) -> Standing<'s> {
     let record = &situation.record;
     let existed = record.arn.is_some() || record.deleting || record.active_once;
@@ -57,12 +57,12 @@ fn absent<'s>(situation: &Situation<'_>, draft: &mut Draft) -> Standing<'s> {
         return Standing::Absent;
     }
     let last = missing.last().copied().unwrap_or(situation.now);
-    draft.look(&situation.question(), last.plus(CONFIRM));
+    draft.request_read(&situation.query(), last.plus(CONFIRM));
     draft.note(
         topic(situation),
         Weight::Pending,
         Reason::AskingEks,
-        "EKS does not show the cluster; it is asked again",
+        "EKS does not show the cluster; it is read again",
     );
     Standing::Unknown
 }
@@ -70,7 +70,7 @@ fn absent<'s>(situation: &Situation<'_>, draft: &mut Draft) -> Standing<'s> {
 fn whose<'s>(situation: &'s Situation<'_>, draft: &mut Draft, cluster: &'s Cluster) -> Standing<'s> {
     let desired = situation.desired;
     let other = cluster.tags.get(TAG_INSTALLATION).filter(|it| **it != desired.installation);
-    if marks::are_ours(desired, &cluster.tags) {
+    if tags::are_own(desired, &cluster.tags) {
         return match other {
             Some(other) => elsewhere(situation, draft, cluster, other),
             None => Standing::Ours(cluster),
@@ -80,19 +80,19 @@ fn whose<'s>(situation: &'s Situation<'_>, draft: &mut Draft, cluster: &'s Clust
         unowned(situation, draft, cluster);
     } else {
         let message = anothers(desired, cluster);
-        draft.note(topic(situation), Weight::Failed, Reason::ClusterNotOurs, message);
+        draft.note(topic(situation), Weight::Failed, Reason::ClusterNotOwned, message);
     }
     Standing::NotOurs
 }
 
-/// A cluster that carries nobody's tags is adopted if the spec requests it, the identity allows it, and so does the owner of the account.
+/// A cluster without tags of an owner is adopted if the spec requests it, the identity allows it, and so does the owner of the account.
 fn unowned(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
     let desired = situation.desired;
     let kind = topic(situation);
     let name = &cluster.name;
     let (reason, message) = match desired.adoption {
         Adoption::NotRequested => (
-            Reason::ClusterNotOurs,
+            Reason::ClusterNotOwned,
             format!(
                 "an EKS cluster {name} exists that this FooControlPlane did not create; it is not touched"
             ),
@@ -104,7 +104,7 @@ fn unowned(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
                  identityRef it is the one named \"default\""
             ),
         ),
-        Adoption::Allowed if !marks::allow_adoption(desired, &cluster.tags) => (
+        Adoption::Allowed if !tags::allow_adoption(desired, &cluster.tags) => (
             Reason::AdoptionNotAllowed,
             format!(
                 "the EKS cluster {name} exists, and AWS does not allow its adoption: it does not have the tag {TAG_ADOPTABLE}={}",
@@ -112,7 +112,7 @@ fn unowned(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
             ),
         ),
         Adoption::Allowed => {
-            return tag(situation, draft, cluster, marks::adopted(desired), "adopted: it has no owner");
+            return tag(situation, draft, cluster, tags::adopted(desired), "adopted: it has no owner");
         }
     };
     draft.note(kind, Weight::Failed, reason, message);
@@ -149,7 +149,7 @@ fn elsewhere<'s>(
 ) -> Standing<'s> {
     let desired = situation.desired;
     if desired.adopt_from.as_deref() == Some(other) {
-        tag(situation, draft, cluster, marks::ours(desired), &format!("adopted from {other}"));
+        tag(situation, draft, cluster, tags::own(desired), &format!("adopted from {other}"));
     } else {
         let message = format!(
             "{} belongs to the management cluster {other}, this one is {}; nothing is changed. If that one no longer manages it, set the \
@@ -163,7 +163,7 @@ fn elsewhere<'s>(
 
 /// Adoption is tagging.
 fn tag(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, tags: Tags, why: &str) {
-    if situation.distrusted(&situation.question()).is_some() {
+    if situation.distrusted(&situation.query()).is_some() {
         return;
     }
     let change = Change::Tags { arn: cluster.arn.clone(), change: TagChange::Tag(tags) };

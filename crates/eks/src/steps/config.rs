@@ -12,7 +12,7 @@ use foo_model::eks::{AuthenticationMode, Change, Cluster, ClusterChange, ConfigU
 
 const KIND: ConditionKind = ConditionKind::ClusterReady;
 
-/// Whether everybody who is to come in by an access entry can: only then the ConfigMap is left behind.
+/// Whether all requested access entries work: only then the cluster stops using the ConfigMap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entries {
     Complete,

@@ -2,14 +2,14 @@
 
 use crate::draft::{Draft, Weight};
 use crate::hash;
-use crate::marks;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::placement;
+use crate::tags;
 use crate::timing::MISSING;
 use foo_model::Reason;
 use foo_model::eks::{
-    Answer, AuthenticationMode, Change, ClusterChange, Minor, NewCluster, Placement, Question, Support,
+    AuthenticationMode, Change, ClusterChange, Minor, NewCluster, Placement, Query, QueryResult, Support,
     VersionOffer,
 };
 
@@ -63,17 +63,17 @@ fn begin_again(draft: &mut Draft) {
 /// Whether the versions that EKS offers cannot be read at all: the right is missing, or the partition does not have the call. Then EKS says
 /// itself that it does not offer a version.
 pub(crate) fn offers_are_hidden(situation: &Situation<'_>) -> bool {
-    let failed = situation.observed.failed.get(&Question::Versions);
-    let is_answered = situation.observed.looks.contains_key(&Question::Versions);
+    let failed = situation.observed.failed.get(&Query::Versions);
+    let is_known = situation.observed.reads.contains_key(&Query::Versions);
     let is_final = |reason: Reason| matches!(reason, Reason::AccessDenied | Reason::RequestInvalid);
-    !is_answered && failed.is_some_and(|it| is_final(it.refusal.reason))
+    !is_known && failed.is_some_and(|it| is_final(it.refusal.reason))
 }
 
 fn is_offered(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     if offers_are_hidden(situation) {
         return true;
     }
-    let Some(Answer::Versions(offers)) = draft.read(situation, KIND, &Question::Versions) else {
+    let Some(QueryResult::Versions(offers)) = draft.read(situation, KIND, &Query::Versions) else {
         return false;
     };
     let version = situation.desired.version;
@@ -81,7 +81,7 @@ fn is_offered(situation: &Situation<'_>, draft: &mut Draft) -> bool {
         return true;
     }
     draft.note(KIND, Weight::Failed, Reason::VersionNotOffered, not_offered(offers, version));
-    look_for_offers(situation, draft);
+    request_offers(situation, draft);
     false
 }
 
@@ -100,9 +100,9 @@ pub(crate) fn not_offered(offers: &[VersionOffer], version: Minor) -> String {
 }
 
 /// EKS offers more versions as time goes by.
-pub(crate) fn look_for_offers(situation: &Situation<'_>, draft: &mut Draft) {
-    let begun = situation.touched(&Question::Versions);
-    draft.look(&Question::Versions, begun.plus(MISSING));
+pub(crate) fn request_offers(situation: &Situation<'_>, draft: &mut Draft) {
+    let begun = situation.touched(&Query::Versions);
+    draft.request_read(&Query::Versions, begun.plus(MISSING));
 }
 
 /// A creation that failed in EKS is tried again after a while.
@@ -133,6 +133,6 @@ fn new_cluster(situation: &Situation<'_>, placement: Placement) -> NewCluster {
         upgrade_policy: desired.upgrade_policy,
         zonal_shift: desired.zonal_shift.then_some(true),
         deletion_protection: desired.deletion_protection,
-        tags: marks::all(desired),
+        tags: tags::all(desired),
     }
 }

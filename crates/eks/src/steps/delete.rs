@@ -1,14 +1,14 @@
-//! Deletes the cluster and then its OIDC provider; or lets go of a cluster that is to stay. Add-ons, entries and associations go with the
+//! Deletes the cluster and then its OIDC provider; or releases a cluster with the deletion policy `Retain`. Add-ons, entries and associations go with the
 //! cluster.
 
 use crate::desired::DeletionPolicy;
 use crate::draft::{Draft, Weight};
-use crate::marks;
 use crate::recorded::UpdateKind;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::begin::{self, Standing};
 use crate::steps::{oidc, updates};
+use crate::tags;
 use crate::timing::{CONFIRM, GONE, UNSEEN};
 use foo_calls::report::Deletion;
 use foo_model::Reason;
@@ -23,33 +23,33 @@ pub const UNCONFIRMED: &str = "the Cluster is not being deleted, and Cluster API
 pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
     match begin::standing(situation, draft) {
         Standing::Unknown | Standing::Elsewhere => Deletion::Pending,
-        // Nothing of ours: whatever has our name now is another's.
+        // Nothing of the provider: a cluster of this name has another owner.
         Standing::NotOurs => gone(situation, draft),
         Standing::Absent => absent(situation, draft),
         Standing::Ours(cluster) => {
-            ours(situation, draft, cluster);
+            own(situation, draft, cluster);
             Deletion::Pending
         }
     }
 }
 
-fn ours(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
+fn own(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
     if stays(situation, cluster) {
         return retain(situation, draft, cluster);
     }
     if !situation.desired.deletion_confirmed {
         draft.note(KIND, Weight::Failed, Reason::DeletionNotConfirmed, UNCONFIRMED);
-        return draft.wait(&situation.question());
+        return draft.wait(&situation.query());
     }
     oidc::remember(situation, draft, cluster);
     if cluster.status == ClusterStatus::Deleting {
         draft.note(KIND, Weight::Pending, Reason::DeletingCluster, "EKS deletes the cluster");
-        return draft.wait(&situation.question());
+        return draft.wait(&situation.query());
     }
     if matches!(cluster.status, ClusterStatus::Creating | ClusterStatus::Pending) {
         let message = "EKS still creates the cluster, and deletes none before that is done";
         draft.note(KIND, Weight::Pending, Reason::DeletingCluster, message);
-        return draft.wait(&situation.question());
+        return draft.wait(&situation.query());
     }
     if !updates::is_free(situation, draft, cluster) || is_protected(situation, draft, cluster) {
         return;
@@ -72,12 +72,12 @@ fn stays(situation: &Situation<'_>, cluster: &Cluster) -> bool {
 
 /// By its tags, or by what was recorded of them: anyone with rights in the account can remove a tag.
 fn was_adopted(situation: &Situation<'_>, cluster: &Cluster) -> bool {
-    marks::were_adopted(&cluster.tags) || situation.record.adopted
+    tags::were_adopted(&cluster.tags) || situation.record.adopted
 }
 
 /// Our tags go, and with them all claims, also to the OIDC provider, which the cluster needs.
 fn retain(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
-    let keys = marks::adopted(situation.desired).into_keys().collect();
+    let keys = tags::adopted(situation.desired).into_keys().collect();
     draft.record.oidc_provider = None;
     let change = Change::Tags { arn: cluster.arn.clone(), change: TagChange::Untag(keys) };
     draft.note(
@@ -115,10 +115,15 @@ fn absent(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
     let last = missing.last().copied().unwrap_or(situation.now);
     let seen_late = since.is_some_and(|since| last < since);
     if begun && (missing.len() < GONE || seen_late) {
-        draft.note(KIND, Weight::Pending, Reason::AskingEks, "EKS is asked whether the cluster was created");
+        draft.note(
+            KIND,
+            Weight::Pending,
+            Reason::AskingEks,
+            "the provider reads whether the cluster was created",
+        );
         let next = last.plus(CONFIRM);
-        draft.look(
-            &situation.question(),
+        draft.request_read(
+            &situation.query(),
             since.filter(|_| missing.len() >= GONE).map_or(next, |since| since.max(next)),
         );
         return Deletion::Pending;
@@ -126,7 +131,7 @@ fn absent(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
     gone(situation, draft)
 }
 
-/// There is no cluster of ours: what is left is the OIDC provider.
+/// There is no cluster of the provider: what is left is the OIDC provider.
 fn gone(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
     draft.notes.clear();
     let keeps = situation.desired.deletion == Some(DeletionPolicy::Retain);

@@ -1,21 +1,21 @@
-//! Access entries: ours for ourselves, those that are requested, and one for the role of each pool's instances. Entries that are
-//! neither ours nor requested stay as they are.
+//! Access entries: the provider's own, those that are requested, and one for the role of each pool's instances. Entries that are
+//! neither the provider's nor requested stay as they are.
 
 use crate::draft::{Draft, Weight};
-use crate::marks;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::config::Entries;
 use crate::steps::entry;
 use crate::steps::principals::{Principals, principals};
+use crate::tags;
 use foo_model::Reason;
 use foo_model::eks::{
-    AccessEntry, Answer, AuthenticationMode, Change, Cluster, EntryChange, EntryKind, Question,
+    AccessEntry, AuthenticationMode, Change, Cluster, EntryChange, EntryKind, Query, QueryResult,
 };
 
 const KIND: ConditionKind = ConditionKind::AccessReady;
 
-/// Lets in who is to be let in. Whether all are.
+/// Creates and updates the requested entries. Whether all are as requested.
 pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) -> Entries {
     let desired = situation.desired;
     if cluster.authentication_mode == AuthenticationMode::ConfigMap {
@@ -26,8 +26,10 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
         return Entries::Incomplete;
     }
     let principals = principals(situation, draft);
-    let list = Question::AccessEntries(desired.name.clone());
-    let Some(Answer::Names(names)) = draft.read(situation, KIND, &list) else { return Entries::Incomplete };
+    let list = Query::AccessEntries(desired.name.clone());
+    let Some(QueryResult::Names(names)) = draft.read(situation, KIND, &list) else {
+        return Entries::Incomplete;
+    };
     let mut complete = principals.nodes_known;
     for (principal, wanted) in &principals.wanted {
         complete &= entry::ensure(situation, draft, principal, wanted) == Entries::Complete;
@@ -41,13 +43,13 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
     if complete { Entries::Complete } else { Entries::Incomplete }
 }
 
-/// Deletes an entry that is ours and that nobody needs any more.
+/// Deletes an entry of the provider that is no longer needed.
 fn remove(situation: &Situation<'_>, draft: &mut Draft, principals: &Principals, principal: &str) {
-    let question = entry::question(situation, principal);
-    let Some(Answer::AccessEntry(shown)) = draft.read(situation, KIND, &question) else { return };
-    let Some(shown) = shown.as_ref().filter(|it| marks::are_ours(situation.desired, &it.tags)) else {
-        // Not ours: once is enough.
-        draft.read.remove(&question);
+    let query = entry::query(situation, principal);
+    let Some(QueryResult::AccessEntry(shown)) = draft.read(situation, KIND, &query) else { return };
+    let Some(shown) = shown.as_ref().filter(|it| tags::are_own(situation.desired, &it.tags)) else {
+        // Not the provider's: once is enough.
+        draft.read.remove(&query);
         return;
     };
     if may_remove(situation, principals, shown) {
@@ -62,7 +64,7 @@ fn remove(situation: &Situation<'_>, draft: &mut Draft, principals: &Principals,
             Reason::ChangingAccess,
             format!("the entry of {principal} is being deleted"),
         );
-        draft.send(situation, KIND, &change, format!("nobody needs the entry of {principal} any more"));
+        draft.send(situation, KIND, &change, format!("the entry of {principal} is no longer needed"));
     }
 }
 

@@ -1,21 +1,21 @@
 //! One access entry that is to exist.
 
 use crate::draft::{Draft, Weight};
-use crate::marks;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::config::Entries;
 use crate::steps::principals::{Identity, Wanted};
+use crate::tags;
 use crate::timing::SKEW;
-use foo_model::eks::{AccessEntry, AccessPolicy, Answer, Change, EntryChange, NewEntry, Question};
+use foo_model::eks::{AccessEntry, AccessPolicy, Change, EntryChange, NewEntry, Query, QueryResult};
 use foo_model::{AwsTime, Reason};
 use std::collections::BTreeSet;
 
 const KIND: ConditionKind = ConditionKind::AccessReady;
 
-/// The question about an entry.
-pub(crate) fn question(situation: &Situation<'_>, principal: &str) -> Question {
-    Question::AccessEntry { cluster: situation.desired.name.clone(), principal: principal.to_owned() }
+/// The query about an entry.
+pub(crate) fn query(situation: &Situation<'_>, principal: &str) -> Query {
+    Query::AccessEntry { cluster: situation.desired.name.clone(), principal: principal.to_owned() }
 }
 
 pub(crate) fn ensure(
@@ -24,7 +24,7 @@ pub(crate) fn ensure(
     principal: &str,
     wanted: &Wanted,
 ) -> Entries {
-    let Some(Answer::AccessEntry(shown)) = draft.read(situation, KIND, &question(situation, principal))
+    let Some(QueryResult::AccessEntry(shown)) = draft.read(situation, KIND, &query(situation, principal))
     else {
         return Entries::Incomplete;
     };
@@ -44,7 +44,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, principal: &str, wanted:
         kind: wanted.kind,
         username: wanted.username.clone().filter(|name| !name.is_empty()),
         groups: wanted.groups.clone(),
-        tags: marks::all(situation.desired),
+        tags: tags::all(situation.desired),
     });
     if send(situation, draft, principal, change, format!("{principal} has no access entry")) {
         match unique_id {
@@ -102,7 +102,7 @@ fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &AccessEntry, wante
     }
 }
 
-/// Whether the entry was there before the role: then it is bound to a former one. That tells what a lost record does not
+/// Whether the entry was there before the role: then it is bound to a former one. That shows what a lost record does not
 /// (clusterctl move). IAM and EKS have clocks of their own.
 fn is_older(shown: &AccessEntry, role_created: AwsTime) -> bool {
     shown.created.is_some_and(|entry| entry.plus(SKEW) < role_created)
@@ -112,7 +112,7 @@ fn is_older(shown: &AccessEntry, role_created: AwsTime) -> bool {
 fn other_kind(situation: &Situation<'_>, draft: &mut Draft, shown: &AccessEntry, wanted: &Wanted) {
     let (is, not): (&str, &str) = (shown.kind.into(), wanted.kind.into());
     let principal = &shown.principal;
-    if !marks::are_ours(situation.desired, &shown.tags) {
+    if !tags::are_own(situation.desired, &shown.tags) {
         let message =
             format!("the entry of {principal} is of type {is} and not {not}, and was not created here");
         return draft.note(KIND, Weight::Failed, Reason::AccessDiffers, message);
@@ -129,8 +129,8 @@ fn ensure_policies(
     only_these: bool,
 ) -> Entries {
     let cluster = situation.desired.name.clone();
-    let question = Question::AccessPolicies { cluster, principal: principal.to_owned() };
-    let Some(Answer::AccessPolicies(shown)) = draft.read(situation, KIND, &question) else {
+    let query = Query::AccessPolicies { cluster, principal: principal.to_owned() };
+    let Some(QueryResult::AccessPolicies(shown)) = draft.read(situation, KIND, &query) else {
         return Entries::Incomplete;
     };
     let mut complete = Entries::Complete;

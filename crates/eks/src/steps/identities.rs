@@ -1,11 +1,11 @@
-//! Pod identity associations. Those of add-ons belong to the add-ons; those that are neither ours nor requested stay as they are.
+//! Pod identity associations. Those of add-ons belong to the add-ons; those that are neither the provider's nor requested stay as they are.
 
 use crate::draft::{Draft, Weight};
-use crate::marks;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
+use crate::tags;
 use foo_model::Reason;
-use foo_model::eks::{Addon, Answer, Change, NewPodIdentity, PodIdentity, PodIdentityChange, Question};
+use foo_model::eks::{Addon, Change, NewPodIdentity, PodIdentity, PodIdentityChange, Query, QueryResult};
 use std::collections::BTreeMap;
 
 const KIND: ConditionKind = ConditionKind::AccessReady;
@@ -37,13 +37,13 @@ fn list<'s>(
     draft: &mut Draft,
     kind: ConditionKind,
 ) -> Option<&'s [PodIdentity]> {
-    let question = Question::PodIdentities(situation.desired.name.clone());
-    let Some(Answer::PodIdentities(all)) = draft.read(situation, kind, &question) else { return None };
+    let query = Query::PodIdentities(situation.desired.name.clone());
+    let Some(QueryResult::PodIdentities(all)) = draft.read(situation, kind, &query) else { return None };
     Some(all)
 }
 
-fn question(situation: &Situation<'_>, id: &str) -> Question {
-    Question::PodIdentity { cluster: situation.desired.name.clone(), id: id.to_owned() }
+fn query(situation: &Situation<'_>, id: &str) -> Query {
+    Query::PodIdentity { cluster: situation.desired.name.clone(), id: id.to_owned() }
 }
 
 /// The association with its role and tags, which a list does not show.
@@ -54,8 +54,8 @@ fn one<'s>(
     kind: ConditionKind,
     id: &str,
 ) -> Option<Option<&'s PodIdentity>> {
-    let answer = draft.read(situation, kind, &question(situation, id));
-    let Some(Answer::PodIdentities(one)) = answer else { return None };
+    let response = draft.read(situation, kind, &query(situation, id));
+    let Some(QueryResult::PodIdentities(one)) = response else { return None };
     Some(one.first())
 }
 
@@ -70,7 +70,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, namespace: &str, account
         namespace: namespace.to_owned(),
         service_account: account.to_owned(),
         role_arn: role.to_owned(),
-        tags: marks::all(situation.desired),
+        tags: tags::all(situation.desired),
     });
     send(situation, draft, change, format!("{namespace}/{account} has no pod identity association"));
 }
@@ -86,14 +86,14 @@ fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &PodIdentity, role:
 
 fn remove(situation: &Situation<'_>, draft: &mut Draft, shown: &PodIdentity) {
     let Some(full) = one(situation, draft, KIND, &shown.id) else { return };
-    match full.filter(|it| marks::are_ours(situation.desired, &it.tags)) {
+    match full.filter(|it| tags::are_own(situation.desired, &it.tags)) {
         Some(_) => {
             let change = PodIdentityChange::Delete { id: shown.id.clone() };
             let why = format!("{}/{} is no longer requested", shown.namespace, shown.service_account);
             send(situation, draft, change, why);
         }
-        // Not ours: once is enough.
-        None => drop(draft.read.remove(&question(situation, &shown.id))),
+        // Not the provider's: once is enough.
+        None => drop(draft.read.remove(&query(situation, &shown.id))),
     }
 }
 

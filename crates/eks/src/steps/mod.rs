@@ -1,4 +1,4 @@
-//! One file per question, each decides on one thing.
+//! One file per query, each decides on one thing.
 
 pub(crate) mod addon;
 pub(crate) mod addons;
@@ -9,10 +9,10 @@ pub(crate) mod delete;
 pub(crate) mod entries;
 pub(crate) mod entry;
 pub(crate) mod identities;
-pub(crate) mod looks;
 pub(crate) mod oidc;
 pub(crate) mod placement;
 pub(crate) mod principals;
+pub(crate) mod reads;
 pub(crate) mod releases;
 pub(crate) mod rollback;
 pub(crate) mod tags;

@@ -1,12 +1,12 @@
 //! The OIDC provider of IAM for the cluster's issuer.
 
 use crate::draft::{Draft, Weight};
-use crate::marks;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
+use crate::tags;
 use crate::timing::LAG;
 use foo_model::Reason;
-use foo_model::eks::{Answer, Change, Cluster, NewOidcProvider, OidcChange, OidcProvider, Question};
+use foo_model::eks::{Change, Cluster, NewOidcProvider, OidcChange, OidcProvider, Query, QueryResult};
 use std::collections::BTreeSet;
 
 const KIND: ConditionKind = ConditionKind::AccessReady;
@@ -23,16 +23,16 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
         return;
     }
     let (Some(issuer), Some(arn)) = (&cluster.oidc_issuer, arn(situation, cluster)) else { return };
-    let question = Question::OidcProvider(arn.clone());
-    believe(situation, draft, &question);
-    let Some(Answer::OidcProvider(shown)) = draft.read(situation, KIND, &question) else { return };
+    let query = Query::OidcProvider(arn.clone());
+    believe(situation, draft, &query);
+    let Some(QueryResult::OidcProvider(shown)) = draft.read(situation, KIND, &query) else { return };
     if let Some(shown) = shown {
         return keep(situation, draft, shown);
     }
     let change = Change::Oidc(OidcChange::Create(NewOidcProvider {
         url: issuer.clone(),
         client_ids: BTreeSet::from([AUDIENCE.to_owned()]),
-        tags: marks::all(desired),
+        tags: tags::all(desired),
     }));
     let why = "the issuer of the cluster has no OIDC provider in IAM";
     draft.note(KIND, Weight::Pending, Reason::ChangingAccess, why);
@@ -48,20 +48,20 @@ fn arn(situation: &Situation<'_>, cluster: &Cluster) -> Option<String> {
     Some(format!("arn:{}:iam::{account}:oidc-provider/{issuer}", situation.desired.partition))
 }
 
-/// A creation that failed may have happened, or one before it: it is looked again.
-fn believe(situation: &Situation<'_>, draft: &mut Draft, question: &Question) {
+/// A creation that failed may have happened, or one before it: it is read again.
+fn believe(situation: &Situation<'_>, draft: &mut Draft, query: &Query) {
     let failures = situation.memory.calls.failures.iter();
     let failed = failures.filter(|it| matches!(it.action.change, Change::Oidc(OidcChange::Create(_))));
     let moment = failed.map(|it| if it.lost { it.at.plus(LAG) } else { it.at }).max();
     if let Some(moment) = moment
-        && situation.begun(question).is_none_or(|begun| begun < moment)
+        && situation.begun(query).is_none_or(|begun| begun < moment)
     {
-        draft.look(question, moment);
+        draft.request_read(query, moment);
     }
 }
 
 fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &OidcProvider) {
-    if marks::are_ours(situation.desired, &shown.tags) {
+    if tags::are_own(situation.desired, &shown.tags) {
         draft.record.oidc_provider = Some(shown.arn.clone());
     }
     if !shown.client_ids.contains(AUDIENCE) {
@@ -70,11 +70,11 @@ fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &OidcProvider) {
     }
 }
 
-/// Deletes the provider if it is ours. Whether it is gone, or not ours.
+/// Deletes the OIDC provider if this provider created it. Whether it is gone, or foreign.
 pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft, kind: ConditionKind, arn: &str) -> bool {
-    let question = Question::OidcProvider(arn.to_owned());
-    let Some(Answer::OidcProvider(shown)) = draft.read(situation, kind, &question) else { return false };
-    if !shown.as_ref().is_some_and(|it| marks::are_ours(situation.desired, &it.tags)) {
+    let query = Query::OidcProvider(arn.to_owned());
+    let Some(QueryResult::OidcProvider(shown)) = draft.read(situation, kind, &query) else { return false };
+    if !shown.as_ref().is_some_and(|it| tags::are_own(situation.desired, &it.tags)) {
         draft.record.oidc_provider = None;
         return true;
     }
@@ -82,7 +82,7 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft, kind: Conditi
         if kind == ConditionKind::Deleting { Reason::DeletingCluster } else { Reason::ChangingAccess };
     draft.note(kind, Weight::Pending, reason, format!("the OIDC provider {arn} is being deleted"));
     let change = Change::Oidc(OidcChange::Delete { arn: arn.to_owned() });
-    draft.send(situation, kind, &change, "nobody needs the OIDC provider any more");
+    draft.send(situation, kind, &change, "the OIDC provider is no longer needed");
     false
 }
 

@@ -1,10 +1,10 @@
-//! Who is to be let in, and whether the roles exist. EKS binds an entry to the unique id of its role.
+//! The principals that get access, and whether their roles exist. EKS binds an entry to the unique id of its role.
 
 use crate::draft::{Draft, Weight};
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::timing::MISSING;
-use foo_model::eks::{AccessPolicy, AccessScope, Answer, EntryKind, Question, Role};
+use foo_model::eks::{AccessPolicy, AccessScope, EntryKind, Query, QueryResult, Role};
 use foo_model::{AwsTime, Reason};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ pub(crate) struct Wanted {
     pub(crate) policies: Option<BTreeSet<AccessPolicy>>,
     /// Whether other policies are taken off.
     pub(crate) only_these: bool,
-    /// Whether pools have this role, whose instances an entry of this type does not let in.
+    /// Whether pools have this role, whose instances an entry of this type gives no access.
     pub(crate) contested: bool,
     pub(crate) identity: Identity,
 }
@@ -44,7 +44,7 @@ impl Identity {
     }
 }
 
-/// Who is to be let in, and whether that list is complete.
+/// The principals that get access, and whether that list is complete.
 pub(crate) struct Principals {
     pub(crate) wanted: BTreeMap<String, Wanted>,
     /// Whether the role behind every instance profile is known.
@@ -111,12 +111,12 @@ pub(crate) fn administrator(partition: &str) -> AccessPolicy {
 fn nodes(situation: &Situation<'_>, draft: &mut Draft, wanted: &mut BTreeMap<String, Wanted>) -> bool {
     let mut known = true;
     for name in &situation.desired.node_profiles {
-        let question = Question::InstanceProfile(name.clone());
-        let Some(Answer::InstanceProfile(answer)) = draft.read(situation, KIND, &question) else {
+        let query = Query::InstanceProfile(name.clone());
+        let Some(QueryResult::InstanceProfile(response)) = draft.read(situation, KIND, &query) else {
             known = false;
             continue;
         };
-        match answer.as_ref().map(|profile| &profile.role) {
+        match response.as_ref().map(|profile| &profile.role) {
             Some(Some(role)) => {
                 let identity = Identity::of(role);
                 let entry =
@@ -131,7 +131,7 @@ fn nodes(situation: &Situation<'_>, draft: &mut Draft, wanted: &mut BTreeMap<Str
                 known = false;
                 let what = if other.is_some() { "has no role" } else { "does not exist" };
                 let message = format!("the instance profile {name} {what}");
-                missing(situation, draft, &question, message);
+                missing(situation, draft, &query, message);
             }
         }
     }
@@ -160,26 +160,26 @@ fn say_contested(draft: &mut Draft, role: &str, profile: &str, kind: EntryKind) 
 /// What IAM knows of a principal.
 fn identity(situation: &Situation<'_>, draft: &mut Draft, principal: &str) -> Identity {
     let Some(name) = role_name(situation, principal) else { return Identity::Elsewhere };
-    let question = Question::Role(name);
+    let query = Query::Role(name);
     // Without the right to read roles, entries are made all the same.
-    if situation.observed.failed.contains_key(&question) && !situation.shown.contains_key(&question) {
-        draft.read(situation, KIND, &question);
+    if situation.observed.failed.contains_key(&query) && !situation.shown.contains_key(&query) {
+        draft.read(situation, KIND, &query);
         return Identity::Elsewhere;
     }
-    match draft.read(situation, KIND, &question) {
+    match draft.read(situation, KIND, &query) {
         // IAM's names are unique whatever their case, and the path is part of the ARN.
-        Some(Answer::Role(Some(role))) if role.arn == principal => Identity::of(role),
-        Some(Answer::Role(_)) => {
-            missing(situation, draft, &question, format!("the role {principal} does not exist"));
+        Some(QueryResult::Role(Some(role))) if role.arn == principal => Identity::of(role),
+        Some(QueryResult::Role(_)) => {
+            missing(situation, draft, &query, format!("the role {principal} does not exist"));
             Identity::Missing
         }
         _ => Identity::Unknown,
     }
 }
 
-fn missing(situation: &Situation<'_>, draft: &mut Draft, question: &Question, message: String) {
+fn missing(situation: &Situation<'_>, draft: &mut Draft, query: &Query, message: String) {
     draft.note(KIND, Weight::Failed, Reason::PrincipalNotFound, message);
-    draft.look(question, situation.touched(question).plus(MISSING));
+    draft.request_read(query, situation.touched(query).plus(MISSING));
 }
 
 /// The name of a role of the cluster's account.
@@ -187,6 +187,6 @@ fn role_name(situation: &Situation<'_>, principal: &str) -> Option<String> {
     let mut parts = principal.splitn(6, ':').skip(4);
     let account = parts.next()?;
     let path = parts.next()?.strip_prefix("role/")?;
-    let ours = situation.account().is_none_or(|it| it == account);
-    ours.then(|| path.rsplit('/').next().unwrap_or(path).to_owned())
+    let own = situation.account().is_none_or(|it| it == account);
+    own.then(|| path.rsplit('/').next().unwrap_or(path).to_owned())
 }

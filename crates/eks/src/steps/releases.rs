@@ -6,7 +6,7 @@ use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::timing::MISSING;
 use foo_model::Reason;
-use foo_model::eks::{Addon, AddonRelease, Answer, Cluster, Question};
+use foo_model::eks::{Addon, AddonRelease, Cluster, Query, QueryResult};
 use serde_json::Value;
 
 const KIND: ConditionKind = ConditionKind::AddonsReady;
@@ -18,7 +18,7 @@ const STEPWISE: &str = "vpc-cni";
 /// How many versions a message lists.
 const LISTED: usize = 5;
 
-/// The version that is requested. `Latest` is EKS's default, looked up once per Kubernetes version of the cluster and recorded.
+/// The version that is requested. `Latest` is EKS's default, read up once per Kubernetes version of the cluster and recorded.
 /// `None`: not known yet, or there is none, which is said.
 pub(crate) fn version(
     situation: &Situation<'_>,
@@ -96,13 +96,13 @@ fn releases<'s>(
     cluster: &Cluster,
     name: &str,
 ) -> Option<&'s [AddonRelease]> {
-    let question = question(cluster, name);
-    let Some(Answer::AddonReleases(releases)) = draft.read(situation, KIND, &question) else { return None };
+    let query = query(cluster, name);
+    let Some(QueryResult::AddonReleases(releases)) = draft.read(situation, KIND, &query) else { return None };
     Some(releases)
 }
 
-fn question(cluster: &Cluster, name: &str) -> Question {
-    Question::AddonReleases { addon: name.to_owned(), kubernetes: cluster.version }
+fn query(cluster: &Cluster, name: &str) -> Query {
+    Query::AddonReleases { addon: name.to_owned(), kubernetes: cluster.version }
 }
 
 /// EKS's default; or what is there, if that is newer and fits: nothing is downgraded. Releases come newest first.
@@ -131,8 +131,8 @@ fn say_not_offered(
         }
     };
     draft.note(KIND, Weight::Failed, Reason::AddonNotOffered, message);
-    let question = question(cluster, name);
-    draft.look(&question, situation.touched(&question).plus(MISSING));
+    let query = query(cluster, name);
+    draft.request_read(&query, situation.touched(&query).plus(MISSING));
 }
 
 /// Whether two configurations say the same, whatever their spaces and order of keys.
@@ -158,10 +158,10 @@ pub(crate) fn fits_schema(
     wanted: &DesiredAddon,
 ) -> bool {
     let Some(configuration) = &wanted.settings.configuration else { return true };
-    let question = Question::AddonSchema { addon: name.to_owned(), version: version.to_owned() };
-    let answer = draft.read(situation, KIND, &question);
-    draft.read.remove(&question);
-    let Some(Answer::Schema(schema)) = answer else { return false };
+    let query = Query::AddonSchema { addon: name.to_owned(), version: version.to_owned() };
+    let response = draft.read(situation, KIND, &query);
+    draft.read.remove(&query);
+    let Some(QueryResult::Schema(schema)) = response else { return false };
     match misfit(configuration, schema.as_deref()) {
         None => true,
         Some(misfit) => {

@@ -7,7 +7,7 @@ use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::updates;
 use foo_model::Reason;
-use foo_model::eks::{Answer, Question, Update, UpdateStatus, UpdateType};
+use foo_model::eks::{Query, QueryResult, Update, UpdateStatus, UpdateType};
 
 const KIND: ConditionKind = ConditionKind::Upgrading;
 
@@ -22,19 +22,19 @@ pub(crate) fn forget(situation: &Situation<'_>, draft: &mut Draft) {
 
 /// Whether the newest update of the version was none back.
 pub(crate) fn allows(situation: &Situation<'_>, draft: &mut Draft) -> bool {
-    let list = Question::Updates(situation.desired.name.clone());
-    let cluster = situation.begun(&situation.question());
+    let list = Query::Updates(situation.desired.name.clone());
+    let cluster = situation.begun(&situation.query());
     if situation.begun(&list) < cluster.map(|it| it.minus(crate::timing::LAG))
         && situation.begun(&list).is_some()
     {
         // The list is older than what is known of the cluster.
-        draft.look(&list, situation.now);
-        draft.note(KIND, Weight::Pending, Reason::AskingEks, "EKS is asked for the updates of the cluster");
+        draft.request_read(&list, situation.now);
+        draft.note(KIND, Weight::Pending, Reason::AskingEks, "waiting for a read of the cluster's updates");
         return false;
     }
-    let answer = draft.read(situation, KIND, &list);
+    let response = draft.read(situation, KIND, &list);
     draft.read.remove(&list);
-    let Some(Answer::Names(ids)) = answer else { return false };
+    let Some(QueryResult::Names(ids)) = response else { return false };
     let Some(shown) = updates::all(situation, draft, KIND, ids.iter()) else { return false };
     let of_version = shown.into_iter().filter(|it| is_of_version(it));
     let newest = of_version.max_by_key(|it| (it.created, it.id.clone()));

@@ -1,9 +1,9 @@
-//! Tags of the cluster: the user's and ours. Tags of others stay.
+//! Tags of the cluster: the user's and the provider's. Tags of others stay.
 
 use crate::draft::Draft;
-use crate::marks;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
+use crate::tags;
 use foo_model::eks::{Change, Cluster, TagChange};
 use foo_model::network::Tags;
 use std::collections::BTreeSet;
@@ -11,12 +11,12 @@ use std::collections::BTreeSet;
 const KIND: ConditionKind = ConditionKind::ClusterReady;
 
 pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
-    if situation.distrusted(&situation.question()).is_some() {
+    if situation.distrusted(&situation.query()).is_some() {
         return;
     }
-    let mut wanted = marks::all(situation.desired);
+    let mut wanted = tags::all(situation.desired);
     if draft.record.adopted {
-        wanted.extend(marks::adopted(situation.desired));
+        wanted.extend(tags::adopted(situation.desired));
     }
     let lacking: Tags = wanted
         .iter()
@@ -25,7 +25,7 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
         .collect();
     let former = draft.record.tag_keys.iter().filter(|key| !wanted.contains_key(*key));
     let extra: BTreeSet<String> = former.filter(|key| cluster.tags.contains_key(*key)).cloned().collect();
-    // What is to be removed stays on record until no look shows it.
+    // What is to be removed stays on record until no read shows it.
     draft.record.tag_keys = situation.desired.tags.keys().cloned().chain(extra.iter().cloned()).collect();
     let arn = cluster.arn.clone();
     if !lacking.is_empty() {

@@ -7,18 +7,18 @@ use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::wait::in_words;
 use crate::timing::{LAG, SKEW, UNSEEN};
-use foo_model::eks::{Answer, Cluster, ClusterStatus, Question, Update, UpdateStatus};
+use foo_model::eks::{Cluster, ClusterStatus, Query, QueryResult, Update, UpdateStatus};
 use foo_model::{Agreement, Reason};
 
-/// Whether EKS works on no update of the cluster, and the newest look at it is of after the last one.
+/// Whether EKS works on no update of the cluster, and the newest read of it is of after the last one.
 pub(crate) fn is_free(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) -> bool {
     if let Some(update) = draft.record.update.clone() {
         follow(situation, draft, &update);
     } else if cluster.status == ClusterStatus::Updating {
         let message = "EKS updates the cluster, which was not requested here";
         draft.note(topic(situation, None), Weight::Pending, Reason::UpdatingCluster, message);
-        draft.wait(&situation.question());
-    } else if situation.distrusted(&situation.question()).is_none() {
+        draft.wait(&situation.query());
+    } else if situation.distrusted(&situation.query()).is_none() {
         return true;
     }
     false
@@ -39,8 +39,8 @@ fn topic(situation: &Situation<'_>, update: Option<&RecordedUpdate>) -> Conditio
 fn follow(situation: &Situation<'_>, draft: &mut Draft, update: &RecordedUpdate) {
     let kind = topic(situation, Some(update));
     let Some(id) = &update.id else { return find(situation, draft, update) };
-    let question = question(situation, id);
-    let Some(Answer::Update(shown)) = draft.read(situation, kind, &question) else { return };
+    let query = query(situation, id);
+    let Some(QueryResult::Update(shown)) = draft.read(situation, kind, &query) else { return };
     let reason = if kind == ConditionKind::Upgrading {
         Reason::UpgradingControlPlane
     } else {
@@ -50,60 +50,60 @@ fn follow(situation: &Situation<'_>, draft: &mut Draft, update: &RecordedUpdate)
         Some((UpdateStatus::InProgress, _)) => {
             let message = format!("EKS makes the update {id} ({})", update.kind);
             draft.note(kind, Weight::Pending, reason, message);
-            draft.wait(&question);
+            draft.wait(&query);
         }
         Some((UpdateStatus::Successful, _)) => {
             draft.record.failed.remove(update.kind.name());
-            over(situation, draft, &question);
+            over(situation, draft, &query);
         }
         Some((UpdateStatus::Failed | UpdateStatus::Cancelled, shown)) => {
             let message = format!("the update {id} ({}) failed: {}", update.kind, in_words(&shown.errors));
             draft.note(kind, Weight::Failed, Reason::ClusterUpdateFailed, message.clone());
             draft.fails(situation.now, update.kind.name(), &update.content, message);
-            over(situation, draft, &question);
+            over(situation, draft, &query);
         }
         None if update.since.plus(UNSEEN) > situation.now => {
             let message = format!("EKS does not show the update {id} yet");
             draft.note(kind, Weight::Pending, reason, message);
-            draft.wait(&question);
+            draft.wait(&query);
         }
-        None => over(situation, draft, &question),
+        None => over(situation, draft, &query),
     }
 }
 
-fn question(situation: &Situation<'_>, id: &str) -> Question {
-    Question::Update { cluster: situation.desired.name.clone(), id: id.to_owned(), addon: None }
+fn query(situation: &Situation<'_>, id: &str) -> Query {
+    Query::Update { cluster: situation.desired.name.clone(), id: id.to_owned(), addon: None }
 }
 
-/// The update is over: the cluster is looked at again before anything else is decided.
-fn over(situation: &Situation<'_>, draft: &mut Draft, question: &Question) {
+/// The update is over: the cluster is read again before anything else is decided.
+fn over(situation: &Situation<'_>, draft: &mut Draft, query: &Query) {
     draft.record.update = None;
-    draft.read.remove(question);
-    let seen = situation.begun(question).unwrap_or(situation.now);
+    draft.read.remove(query);
+    let seen = situation.begun(query).unwrap_or(situation.now);
     believe_from(situation, draft, seen);
 }
 
 fn believe_from(situation: &Situation<'_>, draft: &mut Draft, moment: foo_model::Timestamp) {
-    let cluster = situation.question();
+    let cluster = situation.query();
     if situation.begun(&cluster).is_none_or(|begun| begun < moment) {
         draft.memory.distrust(cluster.clone(), moment);
-        draft.look(&cluster, moment);
+        draft.request_read(&cluster, moment);
     }
     draft.wake_at(situation.now.plus(std::time::Duration::from_millis(1)));
     draft.unsettled = true;
 }
 
-/// The answer to the call was lost: an update of that kind that began since is its.
+/// The response to the call was lost: an update of that kind that began since is its.
 fn find(situation: &Situation<'_>, draft: &mut Draft, update: &RecordedUpdate) {
     let kind = topic(situation, Some(update));
-    let message = "the answer to an update was lost; EKS is asked whether it began";
+    let message = "the response to an update was lost; the provider reads whether it began";
     draft.note(kind, Weight::Pending, Reason::ResponseLost, message);
-    let list = Question::Updates(situation.desired.name.clone());
+    let list = Query::Updates(situation.desired.name.clone());
     let from = update.since.plus(LAG);
     if situation.begun(&list).is_none_or(|begun| begun < from) {
-        return draft.look(&list, from);
+        return draft.request_read(&list, from);
     }
-    let Some(Answer::Names(ids)) = draft.read(situation, kind, &list) else { return };
+    let Some(QueryResult::Names(ids)) = draft.read(situation, kind, &list) else { return };
     let Some(shown) = all(situation, draft, kind, ids.iter()) else { return };
     let clock = situation.observed.aws_clock;
     if clock.agreement == Agreement::Unknown {
@@ -111,9 +111,9 @@ fn find(situation: &Situation<'_>, draft: &mut Draft, update: &RecordedUpdate) {
         return draft.wake_at(situation.now.plus(LAG));
     }
     let began =
-        |it: &&Update| it.created.is_none_or(|created| clock.ours(created).plus(SKEW) >= update.since);
-    let ours = shown.into_iter().filter(|it| it.kind == Some(update.kind.of_eks())).filter(began);
-    if let Some(found) = ours.max_by_key(|it| it.created) {
+        |it: &&Update| it.created.is_none_or(|created| clock.local(created).plus(SKEW) >= update.since);
+    let own = shown.into_iter().filter(|it| it.kind == Some(update.kind.of_eks())).filter(began);
+    if let Some(found) = own.max_by_key(|it| it.created) {
         draft.record.update = Some(RecordedUpdate { id: Some(found.id.clone()), ..update.clone() });
         draft.wake_at(situation.now.plus(std::time::Duration::from_millis(1)));
     } else {
@@ -132,10 +132,10 @@ pub(crate) fn all<'s>(
     let mut shown = Vec::new();
     let mut complete = true;
     for id in ids {
-        let question = question(situation, id);
-        let answer = draft.read(situation, kind, &question);
-        draft.read.remove(&question);
-        if let Some(Answer::Update(update)) = answer {
+        let query = query(situation, id);
+        let response = draft.read(situation, kind, &query);
+        draft.read.remove(&query);
+        if let Some(QueryResult::Update(update)) = response {
             shown.extend(update.as_ref());
         } else {
             complete = false;

@@ -8,7 +8,7 @@ use crate::steps::{addons, create, rollback};
 use crate::timing::INSIGHTS;
 use foo_model::Reason;
 use foo_model::eks::{
-    Answer, Change, Cluster, ClusterChange, Insight, InsightStatus, InsightsRefresh, Minor, Question,
+    Change, Cluster, ClusterChange, Insight, InsightStatus, InsightsRefresh, Minor, Query, QueryResult,
 };
 
 const KIND: ConditionKind = ConditionKind::Upgrading;
@@ -69,14 +69,14 @@ fn is_offered(situation: &Situation<'_>, draft: &mut Draft, next: Minor) -> bool
     if create::offers_are_hidden(situation) {
         return true;
     }
-    let Some(Answer::Versions(offers)) = draft.read(situation, KIND, &Question::Versions) else {
+    let Some(QueryResult::Versions(offers)) = draft.read(situation, KIND, &Query::Versions) else {
         return false;
     };
     if create::offers_version(offers, next) {
         return true;
     }
     draft.note(KIND, Weight::Failed, Reason::VersionNotOffered, create::not_offered(offers, next));
-    create::look_for_offers(situation, draft);
+    create::request_offers(situation, draft);
     false
 }
 
@@ -85,22 +85,22 @@ fn insights_allow(situation: &Situation<'_>, draft: &mut Draft, next: Minor) -> 
     if situation.desired.force_upgrade {
         return true;
     }
-    let question = Question::Insights(situation.desired.name.clone());
-    let answer = draft.read(situation, KIND, &question);
-    draft.read.remove(&question);
-    let Some(Answer::Insights(insights)) = answer else { return false };
+    let query = Query::Insights(situation.desired.name.clone());
+    let response = draft.read(situation, KIND, &query);
+    draft.read.remove(&query);
+    let Some(QueryResult::Insights(insights)) = response else { return false };
     let blocks = |it: &&Insight| it.status == InsightStatus::Error && it.version.is_none_or(|it| it == next);
     let titles: Vec<&str> = insights.iter().filter(blocks).map(|it| it.name.as_str()).collect();
-    let begun = situation.touched(&question);
+    let begun = situation.touched(&query);
     if !titles.is_empty() {
         let message = format!("upgrade insights speak against {next}: {}", titles.join("; "));
         draft.note(KIND, Weight::Failed, Reason::UpgradeBlocked, message);
-        refresh(situation, draft, &question);
+        refresh(situation, draft, &query);
         return false;
     }
     if begun.plus(INSIGHTS) <= situation.now {
-        draft.look(&question, situation.now);
-        draft.note(KIND, Weight::Pending, Reason::AskingEks, "EKS is asked for the upgrade insights again");
+        draft.request_read(&query, situation.now);
+        draft.note(KIND, Weight::Pending, Reason::AskingEks, "waiting for a refresh of the upgrade insights");
         return false;
     }
     true
@@ -108,22 +108,22 @@ fn insights_allow(situation: &Situation<'_>, draft: &mut Draft, next: Minor) -> 
 
 /// Has EKS work out the insights again, at most once per [`INSIGHTS`]: by itself it does so once a day, and an upgrade would wait for that
 /// long after the problem is solved. Without the right to ask for it the insights are read as they are.
-fn refresh(situation: &Situation<'_>, draft: &mut Draft, insights: &Question) {
+fn refresh(situation: &Situation<'_>, draft: &mut Draft, insights: &Query) {
     let read = situation.touched(insights);
-    draft.look(insights, read.plus(INSIGHTS));
+    draft.request_read(insights, read.plus(INSIGHTS));
     let cluster = situation.desired.name.clone();
-    let question = Question::InsightsRefresh(cluster.clone());
-    let answer = draft.read(situation, KIND, &question);
-    draft.read.remove(&question);
-    let Some(Answer::InsightsRefresh(refresh)) = answer else { return };
-    let asked = situation.touched(&question);
+    let query = Query::InsightsRefresh(cluster.clone());
+    let response = draft.read(situation, KIND, &query);
+    draft.read.remove(&query);
+    let Some(QueryResult::InsightsRefresh(refresh)) = response else { return };
+    let asked = situation.touched(&query);
     let clock = situation.observed.aws_clock;
     let is_recent = |it: &&InsightsRefresh| {
-        clock.ours(it.started).plus(INSIGHTS) > asked && asked.plus(INSIGHTS) > situation.now
+        clock.local(it.started).plus(INSIGHTS) > asked && asked.plus(INSIGHTS) > situation.now
     };
     match refresh.as_ref().filter(is_recent) {
-        Some(refresh) if !refresh.is_over => draft.wait(&question),
-        Some(_) if read < asked => draft.look(insights, asked),
+        Some(refresh) if !refresh.is_over => draft.wait(&query),
+        Some(_) if read < asked => draft.request_read(insights, asked),
         Some(_) => draft.wake_at(asked.plus(INSIGHTS)),
         None => {
             let change = Change::Cluster { cluster, change: ClusterChange::RefreshInsights };

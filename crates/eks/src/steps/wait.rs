@@ -13,7 +13,7 @@ pub(crate) fn is_active(situation: &Situation<'_>, draft: &mut Draft, cluster: &
     match cluster.status {
         ClusterStatus::Pending | ClusterStatus::Creating => {
             draft.note(KIND, Weight::Pending, Reason::CreatingCluster, "EKS creates the cluster");
-            draft.wait(&situation.question());
+            draft.wait(&situation.query());
             false
         }
         ClusterStatus::Failed => {
@@ -28,7 +28,7 @@ pub(crate) fn is_active(situation: &Situation<'_>, draft: &mut Draft, cluster: &
                 let message = format!("{failed}; it is being deleted, to be created again");
                 draft.note(KIND, Weight::Failed, Reason::ClusterFailed, message);
             }
-            draft.wait(&situation.question());
+            draft.wait(&situation.query());
             false
         }
         ClusterStatus::Active | ClusterStatus::Updating => {
@@ -38,14 +38,14 @@ pub(crate) fn is_active(situation: &Situation<'_>, draft: &mut Draft, cluster: &
     }
 }
 
-/// EKS could not create it: it is deleted and created again, unless anybody may have used it.
+/// EKS could not create it: it is deleted and created again, unless a user may have used it.
 fn failed(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
     let issues = in_words(&cluster.health);
     let message = format!("EKS could not create the cluster: {issues}");
     draft.note(KIND, Weight::Failed, Reason::ClusterFailed, message.clone());
     let used =
         draft.record.active_once || cluster.endpoint.is_some() || cluster.certificate_authority.is_some();
-    if used || situation.distrusted(&situation.question()).is_some() {
+    if used || situation.distrusted(&situation.query()).is_some() {
         return;
     }
     let change = Change::Cluster { cluster: cluster.name.clone(), change: ClusterChange::Delete };

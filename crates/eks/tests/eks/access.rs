@@ -19,7 +19,7 @@ fn entries_are_bound_to_the_unique_id_of_their_role() {
     }
 }
 
-/// The status says for which role an entry was made; the moment at which EKS made it tells that, too.
+/// The status says for which role an entry was created; so does the moment of its creation in EKS.
 #[test]
 fn an_entry_of_a_former_role_is_recognised_after_a_move() {
     for role in ["people", "manager", "nodes"] {
@@ -105,7 +105,7 @@ fn a_role_that_does_not_exist_yet_is_named_and_waited_for() {
     world.aws.remove_profile("nodes");
     world.run_for(Duration::from_mins(20));
     world.assert_says(AccessReady, Reason::PrincipalNotFound, "people");
-    assert_eq!(world.count("CreateAccessEntry"), 1, "only ours");
+    assert_eq!(world.count("CreateAccessEntry"), 1, "only own");
     world.aws.make_role("people");
     world.aws.put_profile("nodes");
     world.settle();
@@ -116,7 +116,7 @@ fn a_role_that_does_not_exist_yet_is_named_and_waited_for() {
 fn without_the_right_to_read_roles_entries_are_created_all_the_same() {
     let mut world = World::new(desired());
     for role in ["people", "manager"] {
-        world.aws.deaf.insert(Question::Role(role.to_owned()));
+        world.aws.deaf.insert(Query::Role(role.to_owned()));
     }
     world.run_for(Duration::from_mins(30));
     world.assert_complete();

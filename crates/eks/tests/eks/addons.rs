@@ -67,7 +67,7 @@ fn unknown_addons_versions_and_keys_are_named_before_anything_is_sent() {
 }
 
 #[test]
-fn addons_of_ours_that_are_no_longer_requested_go_and_others_stay() {
+fn own_addons_that_are_no_longer_requested_are_deleted_and_others_stay() {
     let mut world = World::settled(desired());
     world.aws.create_addon("metrics-server", "v0.8.0-eksbuild.3", None);
     world.restart();
@@ -116,14 +116,14 @@ fn what_an_addon_in_conflict_found_in_the_cluster_stays_there() {
         Change::Addon { change: AddonChange::Delete { preserve }, .. } => Some(*preserve),
         _ => None,
     });
-    assert_eq!(preserved.collect::<Vec<bool>>(), [true, true], "somebody else's objects are not deleted");
+    assert_eq!(preserved.collect::<Vec<bool>>(), [true, true], "objects of another owner are not deleted");
     world.desired.addons.insert("kube-proxy".to_owned(), addon());
     world.settle();
     world.assert_complete();
 }
 
 #[test]
-fn an_addon_that_waits_for_nodes_goes_when_nobody_wants_it() {
+fn an_addon_that_waits_for_nodes_is_deleted_when_it_is_no_longer_requested() {
     let mut world = World::new(desired());
     world.aws.set_nodes(Nodes::Instances);
     world.settle();
@@ -148,10 +148,10 @@ fn an_addon_that_waited_for_nodes_is_seen_to_be_active_soon_after_they_came() {
 
 #[test]
 fn an_update_keeps_the_role_that_the_spec_says_nothing_about() {
-    for ours in [true, false] {
+    for own in [true, false] {
         let mut world = World::settled(desired());
         world.aws.update_addon("kube-proxy", |it| it.settings.service_account_role = Some(role_arn("cni")));
-        if !ours {
+        if !own {
             let Addon { arn, tags, .. } = world.aws.state().addons.remove("kube-proxy").unwrap();
             let change = TagChange::Untag(tags.into_keys().collect());
             world.aws.person(&Change::Tags { arn, change });
@@ -161,7 +161,7 @@ fn an_update_keeps_the_role_that_the_spec_says_nothing_about() {
         world.settle();
         let Addon { version, settings, .. } = world.aws.state().addons.remove("kube-proxy").unwrap();
         assert_eq!(version, "v1.34.1-eksbuild.2");
-        assert_eq!(settings.service_account_role, Some(role_arn("cni")), "{ours}\n{}", world.story());
+        assert_eq!(settings.service_account_role, Some(role_arn("cni")), "{own}\n{}", world.story());
     }
 }
 
@@ -180,5 +180,5 @@ fn a_role_that_the_spec_no_longer_names_is_taken_away_at_once() {
     world.settle();
     assert_eq!(role(&world), None, "{}", world.story());
     assert_eq!(world.count("UpdateAddon"), 1);
-    assert!(world.process.record.addon_roles.is_empty(), "a role that somebody adds by hand now stays");
+    assert!(world.process.record.addon_roles.is_empty(), "a role that a user adds now stays");
 }

@@ -1,4 +1,4 @@
-//! Adoption needs the consent of both sides; what was adopted is retained; and what proves that a cluster is ours.
+//! Adoption needs the consent of both sides; what was adopted is retained; and what proves that a cluster is the provider's.
 
 use crate::aws::role_arn;
 use crate::world::*;
@@ -64,7 +64,7 @@ fn an_identity_that_does_not_allow_adoption_is_named() {
     world.desired.adoption = Adoption::NotAllowed;
     is_refused(&mut world, Reason::AdoptionNotAllowed, "FooClusterIdentity");
     world.desired.adoption = Adoption::NotRequested;
-    is_refused(&mut world, Reason::ClusterNotOurs, "did not create");
+    is_refused(&mut world, Reason::ClusterNotOwned, "did not create");
     world.desired.adoption = Adoption::Allowed;
     world.settle();
     world.assert_complete();
@@ -75,10 +75,10 @@ fn consent_does_not_take_a_cluster_from_its_owner() {
     for tag in [TAG_CONTROL_PLANE, TAG_INSTALLATION] {
         let mut world = World::settled(desired());
         made_by_hand(&mut world, Some("team/prod"));
-        world.aws.tag(tag, "theirs");
+        world.aws.tag(tag, "foreign");
         world.desired.adoption = Adoption::Allowed;
-        world.desired.adopt_from = Some("theirs".to_owned());
-        is_refused(&mut world, Reason::ClusterNotOurs, "another owner");
+        world.desired.adopt_from = Some("foreign".to_owned());
+        is_refused(&mut world, Reason::ClusterNotOwned, "another owner");
     }
 }
 
@@ -96,13 +96,13 @@ fn the_deletion_of_an_adopted_cluster_retains_it() {
         assert_eq!(world.count("DeleteCluster"), 0);
         assert_eq!(world.aws.state().providers.len(), 1, "the cluster needs it");
         let tags = world.cluster().tags;
-        let ours = [TAG_CONTROL_PLANE, TAG_CLUSTER, TAG_INSTALLATION, TAG_ADOPTED];
-        assert!(ours.iter().all(|it| !tags.contains_key(*it)), "{tags:?}");
-        assert_eq!(tags.get(TAG_ADOPTABLE).map(String::as_str), Some("team/prod"), "not ours to remove");
+        let own = [TAG_CONTROL_PLANE, TAG_CLUSTER, TAG_INSTALLATION, TAG_ADOPTED];
+        assert!(own.iter().all(|it| !tags.contains_key(*it)), "{tags:?}");
+        assert_eq!(tags.get(TAG_ADOPTABLE).map(String::as_str), Some("team/prod"), "not own to remove");
     }
 }
 
-/// Anyone with rights in the account can remove the tag that says so, and no look may have shown that yet.
+/// Anyone with rights in the account can remove the tag that says so, and no read may have shown that yet.
 #[test]
 fn the_mark_of_an_adopted_cluster_is_put_back_and_its_loss_deletes_nothing() {
     let mut world = adopted(None);
@@ -119,9 +119,9 @@ fn the_mark_of_an_adopted_cluster_is_put_back_and_its_loss_deletes_nothing() {
     assert!(!world.cluster().tags.contains_key(TAG_ADOPTED));
 }
 
-/// The Cluster stays, and nobody said that it shall lose its EKS cluster.
+/// The Cluster stays, and no user confirmed the deletion of its EKS cluster.
 #[test]
-fn a_deletion_that_is_not_confirmed_deletes_nothing_of_ours_and_waits_for_nothing_of_others() {
+fn a_deletion_that_is_not_confirmed_deletes_nothing_own_and_waits_for_nothing_foreign() {
     let unconfirmed = || foo_eks::Desired { deletion_confirmed: false, ..desired() };
     let mut world = World::settled(unconfirmed());
     world.desired.being_deleted = true;
@@ -134,7 +134,7 @@ fn a_deletion_that_is_not_confirmed_deletes_nothing_of_ours_and_waits_for_nothin
     world.assert_gone();
     // Of another owner.
     let mut world = World::settled(unconfirmed());
-    world.aws.tag(TAG_CONTROL_PLANE, "theirs");
+    world.aws.tag(TAG_CONTROL_PLANE, "foreign");
     world.moved();
     world.delete();
     assert!(world.aws.state().cluster.is_some());
@@ -164,14 +164,14 @@ fn the_protection_of_an_adopted_cluster_is_never_switched_off() {
 }
 
 #[test]
-fn the_id_in_an_annotation_does_not_make_a_cluster_of_another_cluster_ours() {
-    for theirs in ["other/prod", "team/other"] {
+fn the_id_in_an_annotation_gives_no_access_to_a_cluster_of_another_cluster() {
+    for foreign in ["other/prod", "team/other"] {
         let mut world = World::settled(desired());
-        world.aws.tag(TAG_CLUSTER, theirs);
+        world.aws.tag(TAG_CLUSTER, foreign);
         world.moved();
-        is_refused(&mut world, Reason::ClusterNotOurs, "another owner");
+        is_refused(&mut world, Reason::ClusterNotOwned, "another owner");
         let said = world.condition(ClusterReady).message;
-        assert!(!said.contains("1111") && !said.contains(theirs), "{said}");
+        assert!(!said.contains("1111") && !said.contains(foreign), "{said}");
     }
     let mut world = World::settled(desired());
     world.aws.tag(TAG_CLUSTER, "other/prod");
@@ -195,9 +195,9 @@ fn a_cluster_of_before_a_restore_is_named_with_the_way_to_take_it_back() {
     world.moved();
     "2222".clone_into(&mut world.desired.id);
     world.desired.neighbours = ["1111".to_owned()].into();
-    is_refused(&mut world, Reason::ClusterNotOurs, "another FooControlPlane of this Cluster");
+    is_refused(&mut world, Reason::ClusterNotOwned, "another FooControlPlane of this Cluster");
     world.desired.neighbours.clear();
-    is_refused(&mut world, Reason::ClusterNotOurs, "does not exist any more");
+    is_refused(&mut world, Reason::ClusterNotOwned, "does not exist any more");
     let said = world.condition(ClusterReady).message;
     assert!(said.contains("infrastructure.foo.com/control-plane-id=<value>"), "{said}");
     assert!(!said.contains("1111"), "{said}");
@@ -228,7 +228,7 @@ fn a_cluster_that_is_taken_over_keeps_what_the_spec_says_nothing_about() {
         version: Some(Minor(33)),
         role_arn: role_arn("cluster"),
         placement: Placement {
-            security_groups: BTreeSet::from([SecurityGroupId::new("sg-theirs")]),
+            security_groups: BTreeSet::from([SecurityGroupId::new("sg-foreign")]),
             ..placement(&["subnet-a2", "subnet-b2"])
         },
         access: EndpointAccess { public: false, private: true, public_cidrs: BTreeSet::new() },
@@ -277,5 +277,5 @@ fn a_cluster_that_is_taken_over_keeps_what_the_spec_says_nothing_about() {
     world.settle();
     let placed = world.cluster().placement;
     assert_eq!(placed.subnets, placement(&["subnet-a", "subnet-b"]).subnets);
-    assert_eq!(placed.security_groups, BTreeSet::from([SecurityGroupId::new("sg-theirs")]));
+    assert_eq!(placed.security_groups, BTreeSet::from([SecurityGroupId::new("sg-foreign")]));
 }

@@ -53,9 +53,9 @@ pub struct Aws {
     pub calls: Vec<(Timestamp, Change)>,
     /// The tokens of these calls.
     pub sent_tokens: Vec<Option<String>>,
-    pub reads: Vec<(Timestamp, Question)>,
-    /// Questions that get no answer.
-    pub deaf: BTreeSet<Question>,
+    pub reads: Vec<(Timestamp, Query)>,
+    /// Queries that get no response.
+    pub deaf: BTreeSet<Query>,
     /// When all roles were created by IAM's clock, if that is not the one of EKS.
     pub roles_are_dated: Option<AwsTime>,
     /// ARNs of the OpenID Connect providers that were ever created.
@@ -99,7 +99,7 @@ impl Aws {
         static EMPTY: LazyLock<Simulator> = LazyLock::new(|| {
             let simulator =
                 Simulator::new(SimulatorConfig { settings: settings(), ..SimulatorConfig::stepped() });
-            // As long as it knows a key, IAM has only the roles and profiles that somebody made.
+            // As long as it knows a key, IAM has only the roles and profiles that the test created.
             simulator.put_key(AccessKey { id: "manager".to_owned(), secret: String::new(), policy: None });
             put_network(&simulator.region(DEFAULT_REGION));
             simulator
@@ -154,80 +154,80 @@ impl Aws {
     }
 
     /// A read of the manager's.
-    pub fn look(&mut self, question: &Question) -> Result<Answer, Refusal> {
-        self.reads.push((self.now(), question.clone()));
-        let mut answer = at_once(self.cloud.describe_eks(question)).map_err(|error| refusal(&error))?;
+    pub fn read(&mut self, query: &Query) -> Result<QueryResult, Refusal> {
+        self.reads.push((self.now(), query.clone()));
+        let mut response = at_once(self.cloud.describe_eks(query)).map_err(|error| refusal(&error))?;
         if let (
             Some(created),
-            Answer::Role(Some(role))
-            | Answer::InstanceProfile(Some(InstanceProfile { role: Some(role), .. })),
-        ) = (self.roles_are_dated, &mut answer)
+            QueryResult::Role(Some(role))
+            | QueryResult::InstanceProfile(Some(InstanceProfile { role: Some(role), .. })),
+        ) = (self.roles_are_dated, &mut response)
         {
             role.created = created;
         }
-        Ok(answer)
+        Ok(response)
     }
 
-    fn truth(&self, question: &Question) -> Answer {
+    fn truth(&self, query: &Query) -> QueryResult {
         // A cluster without entries refuses to list them.
-        at_once(self.person.describe_eks(question)).unwrap_or_else(|_| question.nothing())
+        at_once(self.person.describe_eks(query)).unwrap_or_else(|_| query.nothing())
     }
 
-    fn names(&self, question: &Question) -> BTreeSet<String> {
-        let Answer::Names(names) = self.truth(question) else { panic!("{question:?}") };
+    fn names(&self, query: &Query) -> BTreeSet<String> {
+        let QueryResult::Names(names) = self.truth(query) else { panic!("{query:?}") };
         names.into_iter().collect()
     }
 
     pub fn cluster(&self) -> Option<Cluster> {
-        let Answer::Cluster(cluster) = self.truth(&Question::Cluster(NAME.to_owned())) else { panic!() };
+        let QueryResult::Cluster(cluster) = self.truth(&Query::Cluster(NAME.to_owned())) else { panic!() };
         cluster.map(|cluster| *cluster)
     }
 
     /// Everything as it is now.
     pub fn state(&self) -> State {
         let name = || NAME.to_owned();
-        let update = |id: String| match self.truth(&Question::Update { cluster: name(), id, addon: None }) {
-            Answer::Update(update) => update,
+        let update = |id: String| match self.truth(&Query::Update { cluster: name(), id, addon: None }) {
+            QueryResult::Update(update) => update,
             other => panic!("{other:?}"),
         };
-        let addon = |addon: String| match self.truth(&Question::Addon { cluster: name(), name: addon }) {
-            Answer::Addon(addon) => addon.map(|it| (it.name.clone(), *it)),
+        let addon = |addon: String| match self.truth(&Query::Addon { cluster: name(), name: addon }) {
+            QueryResult::Addon(addon) => addon.map(|it| (it.name.clone(), *it)),
             other => panic!("{other:?}"),
         };
         let entry = |principal: String| {
-            let policies = Question::AccessPolicies { cluster: name(), principal: principal.clone() };
-            let entry = Question::AccessEntry { cluster: name(), principal: principal.clone() };
+            let policies = Query::AccessPolicies { cluster: name(), principal: principal.clone() };
+            let entry = Query::AccessEntry { cluster: name(), principal: principal.clone() };
             match (self.truth(&entry), self.truth(&policies)) {
-                (Answer::AccessEntry(shown), Answer::AccessPolicies(policies)) => {
+                (QueryResult::AccessEntry(shown), QueryResult::AccessPolicies(policies)) => {
                     shown.map(|shown| (principal, Entry { shown, policies }))
                 }
                 other => panic!("{other:?}"),
             }
         };
-        let identity =
-            |it: PodIdentity| match self.truth(&Question::PodIdentity { cluster: name(), id: it.id }) {
-                Answer::PodIdentities(found) => found.into_iter().next().map(|it| (it.id.clone(), it)),
-                other => panic!("{other:?}"),
-            };
-        let Answer::PodIdentities(identities) = self.truth(&Question::PodIdentities(name())) else {
+        let identity = |it: PodIdentity| match self.truth(&Query::PodIdentity { cluster: name(), id: it.id })
+        {
+            QueryResult::PodIdentities(found) => found.into_iter().next().map(|it| (it.id.clone(), it)),
+            other => panic!("{other:?}"),
+        };
+        let QueryResult::PodIdentities(identities) = self.truth(&Query::PodIdentities(name())) else {
             panic!()
         };
         let exists = |arn: &&String| {
-            let found = self.truth(&Question::OidcProvider((*arn).clone()));
-            matches!(found, Answer::OidcProvider(Some(_)))
+            let found = self.truth(&Query::OidcProvider((*arn).clone()));
+            matches!(found, QueryResult::OidcProvider(Some(_)))
         };
         State {
             cluster: self.cluster(),
-            updates: self.names(&Question::Updates(name())).into_iter().filter_map(update).collect(),
-            addons: self.names(&Question::Addons(name())).into_iter().filter_map(addon).collect(),
-            entries: self.names(&Question::AccessEntries(name())).into_iter().filter_map(entry).collect(),
+            updates: self.names(&Query::Updates(name())).into_iter().filter_map(update).collect(),
+            addons: self.names(&Query::Addons(name())).into_iter().filter_map(addon).collect(),
+            entries: self.names(&Query::AccessEntries(name())).into_iter().filter_map(entry).collect(),
             identities: identities.into_iter().filter_map(identity).collect(),
             providers: self.providers.iter().filter(exists).cloned().collect(),
         }
     }
 
-    /// Whether the access entry of a role lets in who has the role now.
-    pub fn lets_in(&self, role: &str) -> bool {
+    /// Whether the access entry of a role gives access to its present role.
+    pub fn grants_access(&self, role: &str) -> bool {
         let id = self.simulator.role_unique_id(role);
         self.region.kubernetes_identity(NAME, &role_arn(role), id.as_deref()).is_some()
     }
@@ -373,7 +373,7 @@ impl Aws {
         self.set(|settings| settings.eks.nodes = nodes);
     }
 
-    /// So many creations of the cluster, updates of it and creations of add-ons fail from now on.
+    /// How many creations of the cluster, updates of it and creations of add-ons fail from now on.
     pub fn fail(&mut self, creations: u32, updates: u32, addons: &[(&str, u32)]) {
         let mut rules = vec![
             json!({ "what": "Creation", "times": creations,
@@ -435,7 +435,7 @@ fn put_network(region: &RegionHandle) {
         let vpc = vpc.clone();
         region.put_subnet(SubnetSpec { id, vpc, zone, base, prefix: 24, public: false, tags }).unwrap();
     }
-    for id in ["sg-1", "sg-theirs"] {
+    for id in ["sg-1", "sg-foreign"] {
         let (id, name) = (SecurityGroupId::new(id), id.to_owned());
         let (description, vpc, tags) = (name.clone(), vpc.clone(), BTreeMap::new());
         region.put_security_group(SecurityGroupSpec { id, name, description, vpc, tags }).unwrap();

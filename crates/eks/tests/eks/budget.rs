@@ -1,11 +1,11 @@
-//! How many looks are made.
+//! How many reads are sent.
 
 use crate::world::*;
 use foo_model::Timestamp;
 use foo_model::eks::*;
 use std::time::Duration;
 
-/// The most looks in any window of that length from a moment on.
+/// The most reads in any window of that length from a moment on.
 fn most(world: &World, from: Timestamp, window: Duration) -> usize {
     let at: Vec<Timestamp> = world.aws.reads.iter().map(|it| it.0).filter(|at| *at >= from).collect();
     at.iter()
@@ -15,20 +15,20 @@ fn most(world: &World, from: Timestamp, window: Duration) -> usize {
 }
 
 #[test]
-fn quiet_at_rest() {
+fn idle_reads_are_few() {
     let mut world = World::settled(desired());
     let (from, sent) = (world.now(), world.sent);
     world.run_for(Duration::from_hours(24));
     assert_eq!(world.sent, sent);
     assert!(most(&world, from, Duration::from_mins(5)) <= 1, "{:#?}", world.aws.reads);
-    let asked: std::collections::BTreeSet<&Question> =
+    let asked: std::collections::BTreeSet<&Query> =
         world.aws.reads.iter().filter(|it| it.0 >= from).map(|it| &it.1).collect();
     assert!(asked.len() >= 12, "each has its turn: {asked:#?}");
-    println!("a day at rest: {} looks", world.aws.reads.iter().filter(|it| it.0 >= from).count());
+    println!("an idle day: {} reads", world.aws.reads.iter().filter(|it| it.0 >= from).count());
 }
 
 #[test]
-fn one_look_in_half_a_minute_while_eks_works() {
+fn one_read_in_half_a_minute_while_eks_works() {
     let mut world = World::new(desired());
     world.run_until("creating", |it| it.count("CreateCluster") == 1);
     let from = world.now();
@@ -39,6 +39,6 @@ fn one_look_in_half_a_minute_while_eks_works() {
     world.run_until("upgrading", |it| it.count("UpdateClusterVersion") == 1);
     let from = world.now();
     world.run_for(Duration::from_mins(11));
-    let looks = most(&world, from, Duration::from_mins(10));
-    assert!(looks <= 23, "20 at the update, one in five minutes at the rest: {looks}");
+    let reads = most(&world, from, Duration::from_mins(10));
+    assert!(reads <= 23, "20 at the update, one in five minutes at the rest: {reads}");
 }

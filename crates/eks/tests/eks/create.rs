@@ -20,7 +20,7 @@ fn one_cluster_with_all_that_belongs_to_it() {
     assert_eq!(world.condition(AddonsReady).reason, Reason::AddonsAsRequested);
     assert_eq!(world.condition(AccessReady).reason, Reason::AccessAsRequested);
     assert_eq!(world.condition(Upgrading).reason, Reason::NotUpgrading);
-    println!("creation: {} changes, {} looks", world.sent, world.aws.reads.len());
+    println!("creation: {} changes, {} reads", world.sent, world.aws.reads.len());
     // Nine minutes of EKS for the cluster, less than one for the add-ons.
     let taken = STEPPED_START.until(world.now());
     assert!(taken < Duration::from_secs(9 * 60 + 50 + 150), "{taken:?}");
@@ -98,7 +98,7 @@ fn roles_not_yet_propagated_are_waited_for_and_then_named() {
 }
 
 #[test]
-fn a_cluster_of_the_same_name_that_is_not_ours_is_never_touched() {
+fn a_foreign_cluster_of_the_same_name_is_never_touched() {
     for owner in [None, Some("2222")] {
         let mut world = World::settled(desired());
         let tags = owner.map(|it| (TAG_CONTROL_PLANE.to_owned(), it.to_owned()));
@@ -108,7 +108,7 @@ fn a_cluster_of_the_same_name_that_is_not_ours_is_never_touched() {
         world.desired.version = Minor(34);
         world.run_for(Duration::from_hours(2));
         assert_eq!(world.sent, sent);
-        world.assert_says(ClusterReady, Reason::ClusterNotOurs, "prod");
+        world.assert_says(ClusterReady, Reason::ClusterNotOwned, "prod");
         assert!(world.report.as_ref().unwrap().cluster.is_none());
         world.delete();
         assert_eq!(world.sent, sent);
@@ -184,7 +184,7 @@ fn nothing_happens_without_subnets_or_while_paused() {
     world.desired.paused = true;
     world.pass();
     let report = world.report.as_ref().unwrap();
-    assert!(world.sent == 0 && report.conditions.is_empty() && report.looks.is_empty());
+    assert!(world.sent == 0 && report.conditions.is_empty() && report.reads.is_empty());
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_subnet_that_does_not_exist_is_not_taken_for_a_role() {
 #[test]
 fn a_cluster_is_created_although_the_versions_that_eks_offers_cannot_be_read() {
     let mut world = World::new(desired());
-    world.aws.deaf.insert(Question::Versions);
+    world.aws.deaf.insert(Query::Versions);
     world.settle();
     world.assert_complete();
     world.desired.version = Minor(34);
@@ -239,7 +239,7 @@ fn a_key_that_the_manager_may_not_use_is_a_missing_right() {
 }
 
 #[test]
-fn a_role_that_a_key_may_exclude_is_told_with_the_key() {
+fn a_role_that_a_key_may_exclude_is_reported_with_the_key() {
     let mut world = World::new(desired());
     let message = "Role with arn: x, could not be assumed because it does not exist or the trusted entity is not correct";
     world.aws.refuse("CreateCluster", "InvalidParameterException", message);

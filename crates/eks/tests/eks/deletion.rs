@@ -63,7 +63,7 @@ fn nothing_that_never_was_is_deleted_at_once() {
 }
 
 #[test]
-fn a_creation_whose_answer_was_lost_is_deleted_too() {
+fn a_creation_whose_response_was_lost_is_deleted_too() {
     for fault in [Fault::CrashAfter, Fault::LostAfter(Reason::ResponseLost), Fault::MoveAfter] {
         let mut world = World::new(desired());
         world.aws.set_lag(Duration::from_secs(8));

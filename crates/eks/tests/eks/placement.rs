@@ -74,7 +74,7 @@ fn zones_without_control_planes_are_left_out_of_a_new_one() {
 }
 
 #[test]
-fn a_network_with_one_zone_that_has_control_planes_is_told_what_to_do() {
+fn a_network_with_one_zone_that_has_control_planes_is_reported_with_a_remedy() {
     let mut desired = desired();
     desired.placement = Some(placement(&["subnet-a", "subnet-e"]));
     let mut world = World::new(desired);

@@ -146,7 +146,7 @@ fn token_reuse_there_and_back_and_there_again() {
 }
 
 #[test]
-fn an_update_whose_answer_was_lost_is_found_in_the_list() {
+fn an_update_whose_response_was_lost_is_found_in_the_list() {
     for fault in
         [Fault::LostAfter(Reason::ResponseLost), Fault::CrashAfter, Fault::LostBefore, Fault::CrashBefore]
     {
@@ -166,7 +166,7 @@ fn an_update_whose_answer_was_lost_is_found_in_the_list() {
 
 /// Another update of the same kind ended a while ago: by a clock that is half an hour ahead it would have begun after the call.
 #[test]
-fn an_earlier_update_is_not_taken_for_the_one_whose_answer_was_lost() {
+fn an_earlier_update_is_not_taken_for_the_one_whose_response_was_lost() {
     for ahead in [-HALF_HOUR, 0, HALF_HOUR] {
         let mut world = World::new(desired());
         world.aws.ahead = ahead;
@@ -184,7 +184,7 @@ fn an_earlier_update_is_not_taken_for_the_one_whose_answer_was_lost() {
 }
 
 #[test]
-fn an_update_that_fails_is_told_and_tried_again_later() {
+fn an_update_that_fails_is_reported_and_retried_later() {
     let mut world = World::settled(desired());
     world.aws.fail(0, 1, &[]);
     world.desired.placement = Some(placement(&["subnet-a2", "subnet-b"]));
@@ -256,7 +256,7 @@ fn the_config_map_is_not_left_behind_before_it_is_known_who_we_are() {
 const BLOCKING: [&str; 1] = ["Deprecated APIs removed in Kubernetes v1.34"];
 
 #[test]
-fn an_upgrade_goes_on_soon_after_a_blocking_insight_was_mended() {
+fn an_upgrade_continues_soon_after_a_blocking_insight_was_resolved() {
     let mut world = World::settled(desired());
     world.aws.set_insights(&BLOCKING);
     world.desired.version = Minor(34);
@@ -275,7 +275,7 @@ fn insights_are_read_without_the_right_to_refresh_them() {
     let mut world = World::settled(desired());
     world.aws.set_insights(&BLOCKING);
     world.aws.deny("StartInsightsRefresh");
-    world.aws.deaf.insert(Question::InsightsRefresh("prod".to_owned()));
+    world.aws.deaf.insert(Query::InsightsRefresh("prod".to_owned()));
     world.desired.version = Minor(34);
     world.run_for(Duration::from_hours(1));
     world.assert_says(Upgrading, Reason::UpgradeBlocked, "Deprecated APIs");

@@ -35,13 +35,13 @@ impl testing::Aws for Aws {
 
     fn read(&mut self, report: &Report, observed: &mut Observed) {
         let now = Self::now(self);
-        for request in report.looks.iter().filter(|it| it.from <= now) {
-            read(self, observed, &request.question);
+        for request in report.reads.iter().filter(|it| it.from <= now) {
+            read(self, observed, &request.query);
         }
     }
 
     fn next(report: &Report) -> Option<Timestamp> {
-        report.looks.iter().map(|it| it.from).chain(report.again_at).min()
+        report.reads.iter().map(|it| it.from).chain(report.again_at).min()
     }
 
     fn is_settled(report: &Report) -> bool {
@@ -58,21 +58,21 @@ impl testing::Aws for Aws {
     }
 }
 
-fn read(aws: &mut Aws, observed: &mut Observed, question: &Question) {
-    let (now, answer) = (aws.now(), aws.look(question));
-    let denied = aws.deaf.contains(question).then(|| foo_calls::Refusal {
+fn read(aws: &mut Aws, observed: &mut Observed, query: &Query) {
+    let (now, response) = (aws.now(), aws.read(query));
+    let denied = aws.deaf.contains(query).then(|| foo_calls::Refusal {
         reason: Reason::AccessDenied,
         code: None,
         message: "denied".to_owned(),
     });
-    match denied.map_or(answer, Err) {
-        Ok(answer) => {
-            observed.failed.remove(question);
-            observed.looks.insert(question.clone(), Look { begun: now, answer });
+    match denied.map_or(response, Err) {
+        Ok(response) => {
+            observed.failed.remove(query);
+            observed.reads.insert(query.clone(), CompletedRead { begun: now, response });
         }
         Err(refusal) => {
-            let times = observed.failed.get(question).map_or(1, |it| it.times + 1);
-            observed.failed.insert(question.clone(), FailedLook { at: now, times, refusal });
+            let times = observed.failed.get(query).map_or(1, |it| it.times + 1);
+            observed.failed.insert(query.clone(), FailedRead { at: now, times, refusal });
         }
     }
 }
@@ -181,7 +181,7 @@ pub trait EksWorld: Sized {
     /// How often an operation was sent.
     fn count(&self, operation: &str) -> usize;
 
-    /// Everything is as requested, and lets in who is to be let in.
+    /// Everything is as requested, and all requested principals have access.
     fn assert_complete(&self);
 
     fn assert_gone(&self);
@@ -233,7 +233,7 @@ impl EksWorld for World {
         let addons: BTreeSet<&String> = state.addons.keys().collect();
         assert_eq!(addons, desired.addons.keys().collect(), "{}", self.story());
         for name in ["manager", "people", "nodes"] {
-            assert!(self.aws.lets_in(name), "{name}");
+            assert!(self.aws.grants_access(name), "{name}");
         }
         assert_eq!(state.entries[&role_arn("manager")].policies.len(), 1);
         let identity = state.identities.values().find(|it| it.service_account == "app").unwrap();

@@ -1,4 +1,4 @@
-//! Who is let in: access entries with their policies, and pod identity associations.
+//! Access to a cluster: access entries with their policies, and pod identity associations.
 
 use crate::network::Tags;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use strum::{EnumString, IntoStaticStr};
 
 /// An access entry (EKS API Reference, `AccessEntry`). EKS binds it to the unique id of its role: a role that was deleted and created
-/// again under the same name is not let in.
+/// again under the same name has no access.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessEntry {
     /// ARN of the user or role.

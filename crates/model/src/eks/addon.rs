@@ -70,7 +70,7 @@ impl AddonStatus {
     }
 }
 
-/// What EKS does about fields of an add-on's objects that somebody else changed.
+/// What EKS does about fields of an add-on's objects that another user changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, EnumString)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]

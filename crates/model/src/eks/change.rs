@@ -263,7 +263,7 @@ impl Change {
     }
 }
 
-/// What AWS answered to a change, as far as it is worth knowing.
+/// What the provider needs of AWS's response to a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changed {
     /// The cluster, of CreateCluster and DeleteCluster.
@@ -337,7 +337,7 @@ pub struct NewAddon {
     pub settings: AddonSettings,
     /// Its pod identity associations, by service account: ARN of the role. `None`: of a creation none, of an update they stay.
     pub pod_identities: Option<BTreeMap<String, String>>,
-    /// What EKS does about fields that somebody else changed.
+    /// What EKS does about fields that another user changed.
     pub conflicts: ResolveConflicts,
 }
 

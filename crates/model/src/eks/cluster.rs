@@ -220,6 +220,6 @@ pub enum InsightStatus {
     Warning,
     /// The next version is a problem; EKS refuses the update unless it is forced.
     Error,
-    /// EKS cannot tell.
+    /// EKS does not know.
     Unknown,
 }

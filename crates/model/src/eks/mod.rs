@@ -1,4 +1,4 @@
-//! The nouns of Amazon EKS: what a cluster and what belongs to it look like, the questions that AWS can be asked about them, and
+//! The nouns of Amazon EKS: what a cluster and what belongs to it look like, the queries that AWS can be asked about them, and
 //! every change that can be sent.
 //!
 //! The planner of control planes decides in these types, and the trait `Clusters` of the `cloud` crate speaks in them.
@@ -9,7 +9,7 @@ pub mod change;
 pub mod cluster;
 pub mod iam;
 pub mod issue;
-pub mod question;
+pub mod query;
 pub mod reach;
 pub mod version;
 
@@ -25,6 +25,6 @@ pub use cluster::{
 };
 pub use iam::{InstanceProfile, OidcProvider, Role};
 pub use issue::Issue;
-pub use question::{Answer, Question};
+pub use query::{Query, QueryResult};
 pub use reach::{EndpointAccess, Placement};
 pub use version::{Minor, Support, VersionOffer};

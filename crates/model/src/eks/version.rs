@@ -65,15 +65,15 @@ impl fmt::Display for Minor {
 pub struct VersionOffer {
     /// The version.
     pub version: Minor,
-    /// The newest patch that EKS runs of it, `1.34.2`, if EKS tells.
+    /// The newest patch that EKS runs of it, `1.34.2`, if EKS shows it.
     pub patch: Option<String>,
     /// Whether new clusters get it by default.
     pub default: bool,
     /// How far its support is.
     pub support: Support,
-    /// When standard support ends, if EKS tells.
+    /// When standard support ends, if EKS shows it.
     pub standard_ends: Option<AwsTime>,
-    /// When extended support ends, after which EKS updates clusters by itself, if EKS tells.
+    /// When extended support ends, after which EKS updates clusters by itself, if EKS shows it.
     pub extended_ends: Option<AwsTime>,
 }
 

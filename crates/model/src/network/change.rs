@@ -14,7 +14,7 @@ use strum::IntoStaticStr;
 
 /// One call, named as AWS names the operation. [`Change::facts`] has what is true of each.
 ///
-/// Whatever has a `token` does not happen twice with the same one; the others may, when an answer is lost.
+/// Whatever has a `token` does not happen twice with the same one; the others may, when a response is lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(
     missing_docs,

@@ -2,7 +2,7 @@
 //! sent.
 //!
 //! The network planner decides in these types, the trait `Networks` of the `cloud` crate speaks in them, and the
-//! simulator answers with them.
+//! simulator responds with them.
 
 pub mod change;
 pub mod parts;

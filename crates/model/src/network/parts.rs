@@ -15,15 +15,15 @@ use strum::{EnumIter, IntoStaticStr};
 /// Tags of one resource.
 pub type Tags = BTreeMap<String, String>;
 
-/// Kinds of parts. Each is looked at by calls of its own.
+/// Kinds of parts. Each is read by calls of its own.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, EnumIter, IntoStaticStr,
 )]
 #[strum(serialize_all = "snake_case")]
 pub enum Kind {
-    /// VPCs, without the attributes that only DescribeVpcAttribute tells.
+    /// VPCs, without the attributes that only DescribeVpcAttribute shows.
     Vpc,
-    /// `enableDnsSupport` and `enableDnsHostnames` of VPCs (DescribeVpcAttribute, two calls per VPC; by ids only). The answer
+    /// `enableDnsSupport` and `enableDnsHostnames` of VPCs (DescribeVpcAttribute, two calls per VPC; by ids only). The response
     /// is VPCs with [`Vpc::dns_support`] and [`Vpc::dns_hostnames`] known.
     VpcAttributes,
     /// Subnets.
@@ -48,7 +48,7 @@ pub enum Kind {
     LoadBalancer,
     /// Target groups (of a VPC only, and their tags).
     TargetGroup,
-    /// Availability Zones of the region; the scope is not looked at.
+    /// Availability Zones of the region; the scope is not read.
     Zone,
 }
 
@@ -94,9 +94,9 @@ pub enum Scope {
     TagKey(String),
     /// Those that carry this tag.
     Tag(String, String),
-    /// Those in this VPC; of addresses, which are in none, those on interfaces are not told apart: all of the account.
+    /// Those in this VPC; of addresses, which are in none, all of the account, since an address does not show the VPC of its interface.
     Vpc(VpcId),
-    /// Those of these ids. An id that EC2 does not know is left out of the answer.
+    /// Those of these ids. An id that EC2 does not know is left out of the response.
     Ids(BTreeSet<String>),
 }
 
@@ -111,7 +111,7 @@ pub struct Vpc {
     pub cidr: Ipv4Net,
     /// All IPv4 ranges, the first included.
     pub cidrs: Vec<CidrAssociation<Ipv4Net>>,
-    /// IPv6 ranges. Not in the answer to its creation.
+    /// IPv6 ranges. Not in the response to its creation.
     pub ipv6: Vec<CidrAssociation<Ipv6Net>>,
     /// Whether it is the region's default VPC.
     pub is_default: bool,
@@ -280,7 +280,7 @@ pub struct SecurityGroup {
     pub name: String,
     /// Its description, which cannot change.
     pub description: String,
-    /// What it lets in, one rule per peer.
+    /// Its ingress rules, one per peer.
     pub ingress: BTreeSet<Rule>,
     /// What it lets out, one rule per peer.
     pub egress: BTreeSet<Rule>,
@@ -438,7 +438,7 @@ pub struct Quotas {
     pub internet_gateways: Option<(u32, u32)>,
 }
 
-/// Parts of a network, by id. What one answer is about, or what several together are.
+/// Parts of a network, by id. Those of one response, or of several together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each field is the parts of the kind it is named after")]
 pub struct Parts {

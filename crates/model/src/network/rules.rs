@@ -31,7 +31,7 @@ pub enum Destination {
 /// Where a route leads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum RouteTarget {
-    /// The VPC itself. Such routes are neither created nor deleted by anybody.
+    /// The VPC itself. Such routes cannot be created or deleted.
     Local,
     /// An internet gateway.
     InternetGateway(InternetGatewayId),
@@ -45,7 +45,7 @@ pub enum RouteTarget {
     Other(String),
 }
 
-/// What a security group lets in from one peer, or out to it.
+/// What a security group allows from one peer, or to it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Rule {
     /// Protocol and ports.

@@ -88,7 +88,7 @@ reasons! {
 
     // FooMachinePool, Ready.
     Ready Good [PoolReady True]
-    "as many instances as requested are in service, and nothing is in progress. While work goes on within its limits the condition is True as well, with the reason of that work"
+    "as many instances as requested are in service, and nothing is in progress. While work is in progress within its limits the condition is True as well, with the reason of that work"
     ""
 
     ReadyAtMaxSize NeedsUser [PoolReady True]
@@ -148,7 +148,7 @@ reasons! {
     "wait; to delete them sooner mark their Machines with `cluster.x-k8s.io/delete-machine`, or set `spec.scaleIn.stabilizationSeconds`"
 
     KubernetesRequestFailed NeedsUser [PoolReady False]
-    "the API server rejects what the pool needs, or does not answer; the message says which action failed and why"
+    "the API server rejects what the pool needs, or does not respond; the message says which action failed and why"
     "the message: missing rights, an admission policy or a quota"
 
     UnreadableObject NeedsUser [PoolReady False]
@@ -255,7 +255,7 @@ reasons! {
     "name the Secret with the bootstrap data"
 
     BootstrapDataNotAllowed NeedsUser [LaunchTemplateReady False]
-    "the Secret has the label of another Cluster, or contains a kubeconfig: user data can be read on the instance, and by everybody who may describe launch templates"
+    "the Secret has the label of another Cluster, or contains a kubeconfig: user data can be read on the instance, and by all users who may describe launch templates"
     "a Secret of this Cluster's own"
 
     InstanceProfileNotAllowed NeedsUser [LaunchTemplateReady False]
@@ -263,7 +263,7 @@ reasons! {
     "another profile, or `allowedInstanceProfiles` of the [identity](identities.md#what-may-be-used-with-it)"
 
     TagNotAllowed NeedsUser [LaunchTemplateReady False]
-    "`spec.tags` has `kubernetes.io/cluster/<name>` of another Cluster, whose cloud controllers would treat the instances as theirs. The tag is not set"
+    "`spec.tags` has `kubernetes.io/cluster/<name>` of another Cluster, whose cloud controllers would treat the instances as their own. The tag is not set"
     "remove it from `spec.tags`"
 
     UserDataTooLarge NeedsUser [LaunchTemplateReady False, NodeConfigReady False, DataSecretAvailable False]
@@ -480,7 +480,7 @@ reasons! {
 
     RollingOut Waiting [RollingOut True, PoolReady True, PoolReady False]
     "the message says how many instances are updated, and what is waited for: AWS, Nodes by name, drains by name, or room"
-    "wait; if it lasts: look at what the message names"
+    "wait; if it lasts: check what the message names"
 
     RolloutPaused NeedsUser [RollingOut True, PoolReady True, PoolReady False]
     "the roll-out is paused by the annotation `infrastructure.foo.com/rollout-paused`"
@@ -697,11 +697,11 @@ reasons! {
     "AWS Support; the message has the state"
 
     NatGatewayFailed Waiting [NetworkReady False, NetworkPartReady False]
-    "a NAT gateway failed; the message has what AWS says. It is deleted and another one is created, less and less often"
+    "a NAT gateway failed; the message has AWS's reason. It is deleted, and its creation is retried with exponential back-off"
     "wait; if it lasts: the message, for example a quota, or a subnet without free addresses"
 
     EndpointFailed Waiting [NetworkReady False, NetworkPartReady False]
-    "a VPC endpoint failed; the message has what AWS says. It is deleted and another one is created, less and less often"
+    "a VPC endpoint failed; the message has AWS's reason. It is deleted, and its creation is retried with exponential back-off"
     "wait; if it lasts: the message, for example a subnet without free addresses"
 
     EndpointDiffers NeedsUser [NetworkReady False, NetworkPartReady False]
@@ -735,7 +735,7 @@ reasons! {
 
     // FooControlPlane.
     ApiServerReachable Good [ControlPlaneAvailable True]
-    "the API server answered with its version, and the credentials in `<cluster>-kubeconfig` have the rights that Cluster API needs: to list and patch Nodes, and to evict Pods"
+    "the API server responded with its version, and the credentials in `<cluster>-kubeconfig` have the rights that Cluster API needs: to list and patch Nodes, and to evict Pods"
     ""
 
     KubeconfigSecretNameInvalid NeedsUser [ControlPlaneAvailable False, KubeconfigReady False]
@@ -756,10 +756,10 @@ reasons! {
 
     KubeconfigSecretNotOwned NeedsUser [ControlPlaneAvailable False, KubeconfigReady False]
     "`<cluster>-kubeconfig` holds another kubeconfig and is not owned by this FooControlPlane; it is not touched"
-    "delete it if nobody needs it, or name it in `spec.external.kubeconfigSecretRef`"
+    "delete it if it is not needed, or name it in `spec.external.kubeconfigSecretRef`"
 
     ApiServerUnreachable NeedsUser [ControlPlaneAvailable False]
-    "no answer within five seconds; the message names the cause (connection refused, a certificate, …)"
+    "no response within five seconds; the message names the cause (connection refused, a certificate, …)"
     "network; certificate"
 
     KubeconfigLacksRights NeedsUser [ControlPlaneAvailable False]
@@ -796,7 +796,7 @@ reasons! {
     ""
 
     AskingEks Waiting [EksClusterReady Unknown, ControlPlaneUpgrading Unknown, AddonsReady Unknown, AccessReady Unknown, ControlPlaneDeleting True]
-    "EKS or IAM has not answered yet; the message says what they are asked"
+    "EKS or IAM has not responded yet; the message names the reads"
     "wait"
 
     WaitingForEksCluster Waiting [ControlPlaneUpgrading False, AddonsReady False, AccessReady False]
@@ -816,7 +816,7 @@ reasons! {
     "wait: a change takes minutes"
 
     ClusterFailed NeedsUser [EksClusterReady False]
-    "EKS could not create the cluster; the message has its issues. One that never was ACTIVE is deleted and created again, less and less often"
+    "EKS could not create the cluster; the message has its issues. One that never was ACTIVE is deleted, and its creation is retried with exponential back-off"
     "the message, for example a role, or subnets without free addresses"
 
     ClusterUnhealthy NeedsUser [EksClusterReady False]
@@ -824,10 +824,10 @@ reasons! {
     "the message, for example a subnet, security group, role or KMS key that was deleted"
 
     ClusterUpdateFailed NeedsUser [EksClusterReady False, ControlPlaneUpgrading False]
-    "EKS accepted an update of the cluster, which then failed; the message has EKS's words. It is tried again, less and less often"
+    "EKS accepted an update of the cluster, which then failed; the message has EKS's words. It is retried with exponential back-off"
     "the message"
 
-    ClusterNotOurs NeedsUser [EksClusterReady False]
+    ClusterNotOwned NeedsUser [EksClusterReady False]
     "an EKS cluster of this name exists whose tags `infrastructure.foo.com/control-plane` and `infrastructure.foo.com/cluster` are missing, or name another FooControlPlane or Cluster. It is not touched"
     "another `spec.eks.name`; or, if it has no owner, [adopt it](../eks.md#adoption). If it was this Cluster's before a restore: [take it back](runbooks/restored.md#networks-and-control-planes)"
 
@@ -856,7 +856,7 @@ reasons! {
     "change the spec to what the cluster has; or create another cluster"
 
     ClusterGone NeedsUser [EksClusterReady False]
-    "the EKS cluster was ACTIVE and is gone, and nobody deleted its FooControlPlane. It is not created again: nodes and workloads would not find the new one"
+    "the EKS cluster was ACTIVE and is gone, but its FooControlPlane was not deleted. It is not created again: nodes and workloads would not find the new one"
     "delete the Cluster and create it again"
 
     ClusterDeletedInEks Waiting [EksClusterReady False]
@@ -892,11 +892,11 @@ reasons! {
     "upgrade the pools first; the message has the version"
 
     VersionAboveRequested NeedsUser [ControlPlaneUpgrading False]
-    "the cluster runs a newer version than requested: AWS updates clusters at the end of their support, or a person did. It stays so"
+    "the cluster runs a newer version than requested: AWS upgrades clusters at the end of their support, or a user upgraded it. The provider never downgrades"
     "`spec.version`: request what it runs"
 
     VersionRolledBack NeedsUser [ControlPlaneUpgrading False]
-    "a person rolled the version back after an upgrade. The cluster is not updated to the same version again"
+    "a user rolled the version back after an upgrade. The cluster is not updated to the same version again"
     "`spec.version`: request what it runs, and the newer version again when the cause is gone"
 
     AddonsAsRequested Good [AddonsReady True]
@@ -912,7 +912,7 @@ reasons! {
     "add nodes"
 
     AddonFailed NeedsUser [AddonsReady False]
-    "EKS could not create, update or delete an add-on; the message has its words. It is tried again, less and less often"
+    "EKS could not create, update or delete an add-on; the message has EKS's words. It is retried with exponential back-off"
     "the message"
 
     AddonDegraded NeedsUser [AddonsReady False]
@@ -936,7 +936,7 @@ reasons! {
     "wait"
 
     PrincipalNotFound NeedsUser [AccessReady False]
-    "a role or instance profile that is to be let in does not exist in IAM, or the profile has no role; the message names it"
+    "the role or instance profile of an access entry does not exist in IAM, or the profile has no role; the message names it"
     "create it, or correct its name in `spec.eks.accessEntries` or the pool"
 
     AccessDiffers NeedsUser [AccessReady False]
@@ -986,5 +986,5 @@ reasons! {
 
     DataSecretNotOwned NeedsUser [NodeConfigReady False, DataSecretAvailable False]
     "the Secret with the name of the FooNodeConfig is of another owner or type, or has other data; it is not touched"
-    "delete it if nobody needs it, or create the FooNodeConfig with another name"
+    "delete it if it is not needed, or create the FooNodeConfig with another name"
 }

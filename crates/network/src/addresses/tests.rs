@@ -56,7 +56,7 @@ fn what_has_no_room_says_how_many_zones_have() {
 }
 
 #[test]
-fn a_full_range_goes_on_in_the_next() {
+fn a_full_range_continues_in_the_next() {
     let mut carving = carving(&["10.0.0.0/24", "10.2.0.0/24"], zones(&["a", "b"]));
     carving.sizes = BTreeMap::from([(Tier::Private, 25), (Tier::Public, 28)]);
     assert_eq!(

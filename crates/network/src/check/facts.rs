@@ -1,4 +1,4 @@
-//! What the check knows: everything that any look or answer shows, without conclusions of the planner.
+//! What the check knows: everything that any read or response shows, without conclusions of the planner.
 
 use crate::recorded::{Deletion, RecordedPart};
 use crate::role::Role;
@@ -21,10 +21,10 @@ pub(super) struct Facts<'a> {
     pub(super) desired: &'a Desired,
     pub(super) observed: &'a Observed,
     pub(super) memory: &'a Memory,
-    /// What the status says, or what it was told last.
+    /// What the status says, or what was written there last.
     pub(super) record: &'a Recorded,
-    /// What carries our tag in any look or answer, with its tags.
-    ours: BTreeMap<String, Tags>,
+    /// What carries the network's tag in any read or response, with its tags.
+    own: BTreeMap<String, Tags>,
     /// Ids that our own calls deleted.
     deleted: BTreeSet<String>,
 }
@@ -36,37 +36,37 @@ impl<'a> Facts<'a> {
         recorded: &'a Recorded,
         memory: &'a Memory,
     ) -> Self {
-        let mut ours = BTreeMap::new();
+        let mut own = BTreeMap::new();
         let mut add = |it: Tagged| {
             if has_our_tags(desired, &it.tags) {
-                ours.insert(it.id, it.tags);
+                own.insert(it.id, it.tags);
             }
         };
-        looks(observed).for_each(|parts| tagged(parts).into_iter().for_each(&mut add));
+        reads(observed).for_each(|parts| tagged(parts).into_iter().for_each(&mut add));
         for effect in &memory.calls.effects {
             let tags = effect.action.change.tags();
             for it in tagged(&effect.response) {
-                ours.entry(it.id).or_insert_with(|| tags.cloned().unwrap_or_default());
+                own.entry(it.id).or_insert_with(|| tags.cloned().unwrap_or_default());
             }
         }
         let deleted = memory.calls.effects.iter().filter_map(|it| it.action.change.deleted_at_once());
         let deleted = deleted.map(str::to_owned).collect();
         let record = memory.calls.record.as_ref().unwrap_or(recorded);
-        Self { desired, observed, memory, record, ours, deleted }
+        Self { desired, observed, memory, record, own, deleted }
     }
 
-    pub(super) fn is_ours(&self, id: &str) -> bool {
-        self.ours.contains_key(id)
+    pub(super) fn is_own(&self, id: &str) -> bool {
+        self.own.contains_key(id)
     }
 
-    /// The other management clusters that parts name, unless the VPC names this one. What any look or call says to be this one's is.
+    /// The other management clusters that parts name, unless the VPC names this one. What any read or call says to be this one's is.
     pub(super) fn other_installations(&self) -> BTreeSet<String> {
         const TAG: &str = "infrastructure.foo.com/installation";
         let here = &self.desired.installation;
-        let shown: Vec<Tagged> = looks(self.observed).flat_map(tagged).collect();
-        let ours = shown.iter().filter(|it| has_our_tags(self.desired, &it.tags));
+        let shown: Vec<Tagged> = reads(self.observed).flat_map(tagged).collect();
+        let own = shown.iter().filter(|it| has_our_tags(self.desired, &it.tags));
         let (mut owners, mut here_too) = (BTreeMap::new(), BTreeSet::new());
-        for it in ours {
+        for it in own {
             match it.tags.get(TAG) {
                 Some(owner) if owner == here => drop(here_too.insert(it.id.clone())),
                 Some(owner) => drop(owners.insert(it.id.clone(), owner.clone())),
@@ -80,7 +80,7 @@ impl<'a> Facts<'a> {
                 here_too.extend(ids.iter().cloned());
             }
         }
-        let is_vpc = |id: &String| self.ours.get(id).and_then(|tags| tags.get("infrastructure.foo.com/role"));
+        let is_vpc = |id: &String| self.own.get(id).and_then(|tags| tags.get("infrastructure.foo.com/role"));
         if here_too.iter().any(|id| is_vpc(id).is_some_and(|role| role == "vpc")) {
             return BTreeSet::new();
         }
@@ -93,8 +93,8 @@ impl<'a> Facts<'a> {
         let is = |it: &Tagged, tag: &str, value: &str| {
             it.tags.get(&format!("infrastructure.foo.com/{tag}")).is_some_and(|it| it == value)
         };
-        let mut shown = looks(self.observed).flat_map(tagged);
-        self.ours.is_empty()
+        let mut shown = reads(self.observed).flat_map(tagged);
+        self.own.is_empty()
             && shown.any(|it| {
                 is(&it, "cluster", &desired.cluster)
                     && is(&it, "installation", &desired.installation)
@@ -103,23 +103,23 @@ impl<'a> Facts<'a> {
             })
     }
 
-    pub(super) fn is_association_of_ours(&self, association: &AssociationId) -> bool {
-        let answered = self.memory.calls.effects.iter().map(|it| &it.response);
-        let mut tables = looks(self.observed).chain(answered).flat_map(|parts| parts.route_tables.values());
+    pub(super) fn is_own_association(&self, association: &AssociationId) -> bool {
+        let returned = self.memory.calls.effects.iter().map(|it| &it.response);
+        let mut tables = reads(self.observed).chain(returned).flat_map(|parts| parts.route_tables.values());
         tables.any(|table| {
-            self.is_ours(table.id.as_str()) && table.associations.iter().any(|it| it.id == *association)
+            self.is_own(table.id.as_str()) && table.associations.iter().any(|it| it.id == *association)
         })
     }
 
     pub(super) fn is_range_of_our_vpc(&self, association: &AssociationId) -> bool {
-        let mut vpcs = looks(self.observed).flat_map(|parts| parts.vpcs.values());
-        vpcs.any(|vpc| self.is_ours(vpc.id.as_str()) && vpc.cidrs.iter().any(|it| it.id == *association))
+        let mut vpcs = reads(self.observed).flat_map(|parts| parts.vpcs.values());
+        vpcs.any(|vpc| self.is_own(vpc.id.as_str()) && vpc.cidrs.iter().any(|it| it.id == *association))
     }
 
     /// Whether a part with the role is shown that nothing says is gone.
     pub(super) fn shows_role(&self, role: &Role) -> bool {
         let text = role.to_string();
-        self.ours.iter().any(|(id, tags)| {
+        self.own.iter().any(|(id, tags)| {
             tags.get("infrastructure.foo.com/role") == Some(&text)
                 && !self.deleted.contains(id)
                 && !self.is_over(id)
@@ -131,17 +131,17 @@ impl<'a> Facts<'a> {
     /// was sent.
     pub(super) fn is_gone(&self, part: &RecordedPart) -> bool {
         let sent = part.deletion == Deletion::Sent && part.seen;
-        let shown = || looks(self.observed).any(|it| tagged(it).iter().any(|it| it.id == part.id));
+        let shown = || reads(self.observed).any(|it| tagged(it).iter().any(|it| it.id == part.id));
         self.deleted.contains(&part.id)
             || self.is_over(&part.id)
             || self.was_asked_in_vain(&part.id)
             || (sent && !shown())
     }
 
-    /// Whether a look shows it as deleted.
+    /// Whether a read shows it as deleted.
     fn is_over(&self, id: &str) -> bool {
         use foo_model::network::EndpointState;
-        looks(self.observed).any(|parts| {
+        reads(self.observed).any(|parts| {
             let nat = parts.nat_gateways.get(&id.into()).is_some_and(|it| it.state == NatState::Deleted);
             let endpoint = parts.endpoints.get(&id.into());
             nat || endpoint.is_some_and(|it| it.state == EndpointState::Deleted)
@@ -154,19 +154,19 @@ impl<'a> Facts<'a> {
     }
 
     pub(super) fn nat(&self, id: &NatGatewayId) -> Option<&NatGateway> {
-        looks(self.observed).find_map(|parts| parts.nat_gateways.get(id))
+        reads(self.observed).find_map(|parts| parts.nat_gateways.get(id))
     }
 
     pub(super) fn endpoint(&self, id: &EndpointId) -> Option<&Endpoint> {
-        looks(self.observed).find_map(|parts| parts.endpoints.get(id))
+        reads(self.observed).find_map(|parts| parts.endpoints.get(id))
     }
 
-    /// Whether a table of ours has a route to the NAT gateway, after our own changes.
+    /// Whether a table of the network has a route to the NAT gateway, after our own changes.
     pub(super) fn is_routed_to(&self, gateway: &NatGatewayId) -> bool {
         self.leads_to(&RouteTarget::NatGateway(gateway.clone()))
     }
 
-    /// Whether a table of ours has a route to the egress-only internet gateway, after our own changes.
+    /// Whether a table of the network has a route to the egress-only internet gateway, after our own changes.
     pub(super) fn is_routed_out_by(&self, gateway: &EgressOnlyGatewayId) -> bool {
         self.leads_to(&RouteTarget::EgressOnlyGateway(gateway.clone()))
     }
@@ -183,7 +183,7 @@ impl<'a> Facts<'a> {
         use foo_model::network::Change;
         let mut routes = BTreeMap::new();
         for table in self.observed.tagged.parts.route_tables.values() {
-            for route in table.routes.iter().filter(|_| self.is_ours(table.id.as_str())) {
+            for route in table.routes.iter().filter(|_| self.is_own(table.id.as_str())) {
                 routes.insert((table.id.clone(), route.destination.clone()), route.target.clone());
             }
         }
@@ -218,7 +218,7 @@ impl<'a> Facts<'a> {
         }
         let has = |tier| self.desired.subnets.iter().any(|it| it.tier == tier && it.zone == *zone);
         let addresses = self.observed.tagged.parts.addresses.keys();
-        let several = addresses.filter(|id| self.is_ours(id.as_str())).count() > 1;
+        let several = addresses.filter(|id| self.is_own(id.as_str())).count() > 1;
         match self.desired.nat {
             NatMode::None => false,
             NatMode::Single => !several,
@@ -228,7 +228,7 @@ impl<'a> Facts<'a> {
 
     /// Whether the spec asks for the endpoint or group.
     pub(super) fn wants(&self, id: &str) -> bool {
-        let role = self.ours.get(id).and_then(|tags| tags.get("infrastructure.foo.com/role"));
+        let role = self.own.get(id).and_then(|tags| tags.get("infrastructure.foo.com/role"));
         match role.and_then(|text| Role::parse(text)) {
             Some(Role::Endpoint(name)) => self.desired.endpoints.iter().any(|it| it.name == name),
             Some(Role::SecurityGroup(name)) => self.desired.security_groups.iter().any(|it| it.name == name),
@@ -236,11 +236,11 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether another part of ours has the same role.
+    /// Whether another part of the network has the same role.
     pub(super) fn has_another_with_its_role(&self, id: &str) -> bool {
-        let role = self.ours.get(id).and_then(|tags| tags.get("infrastructure.foo.com/role"));
+        let role = self.own.get(id).and_then(|tags| tags.get("infrastructure.foo.com/role"));
         role.is_some_and(|role| {
-            let mut others = self.ours.iter().filter(|(other, _)| *other != id);
+            let mut others = self.own.iter().filter(|(other, _)| *other != id);
             others.any(|(other, tags)| {
                 tags.get("infrastructure.foo.com/role") == Some(role) && !self.deleted.contains(other)
             })
@@ -257,12 +257,12 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether all that can be in a VPC was looked at since the deletion began, and nothing but ours was found.
-    pub(super) fn is_empty_but_for_ours(&self, vpc: &VpcId) -> bool {
+    /// Whether all that can be in a VPC was read since the deletion began, and nothing but the network's was found.
+    pub(super) fn is_empty_except_own(&self, vpc: &VpcId) -> bool {
         use foo_model::network::Kind;
         let since =
             if self.desired.being_deleted { self.memory.deleting_since } else { self.memory.calls.started };
-        let (Some(look), Some(since)) = (self.observed.in_vpc.get(vpc), since) else { return false };
+        let (Some(read), Some(since)) = (self.observed.in_vpc.get(vpc), since) else { return false };
         let kinds = [
             Kind::Interface,
             Kind::LoadBalancer,
@@ -273,8 +273,8 @@ impl<'a> Facts<'a> {
             Kind::NatGateway,
             Kind::Endpoint,
         ];
-        let looked = kinds.iter().all(|kind| look.begun.get(kind).is_some_and(|begun| *begun >= since));
-        looked && self.foreign(&look.parts).is_empty()
+        let began = kinds.iter().all(|kind| read.begun.get(kind).is_some_and(|begun| *begun >= since));
+        began && self.foreign(&read.parts).is_empty()
     }
 
     fn foreign(&self, parts: &Parts) -> Vec<String> {
@@ -291,14 +291,14 @@ impl<'a> Facts<'a> {
         ids.extend(parts.internet_gateways.keys().map(ToString::to_string));
         let nats = parts.nat_gateways.values().filter(|it| it.state != NatState::Deleted);
         ids.extend(nats.map(|it| it.id.to_string()));
-        ids.retain(|id| !self.is_ours(id) && !self.deleted.contains(id));
+        ids.retain(|id| !self.is_own(id) && !self.deleted.contains(id));
         ids
     }
 }
 
-/// The parts of every look.
-pub(super) fn looks(observed: &Observed) -> impl Iterator<Item = &Parts> {
-    let by_vpc = observed.in_vpc.values().map(|look| &look.parts);
+/// The parts of every read.
+pub(super) fn reads(observed: &Observed) -> impl Iterator<Item = &Parts> {
+    let by_vpc = observed.in_vpc.values().map(|read| &read.parts);
     [&observed.tagged.parts, &observed.by_id.parts].into_iter().chain(by_vpc)
 }
 

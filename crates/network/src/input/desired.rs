@@ -24,7 +24,7 @@ pub struct Desired {
     pub begun_before: bool,
     /// `<namespace>/<name>` of the Cluster: value of the tag `infrastructure.foo.com/cluster`.
     pub cluster: String,
-    /// Name by which controllers in the workload cluster tag what they create and find what is theirs (`kubernetes.io/cluster/<name>`,
+    /// Name by which controllers in the workload cluster tag what they create and find what is foreign (`kubernetes.io/cluster/<name>`,
     /// `elbv2.k8s.aws/cluster`): of an EKS cluster its name at EKS, otherwise the name of the Cluster. `None`: not known yet. Then nothing
     /// gets such a tag, and nothing is taken for a left-over.
     pub kubernetes_cluster: Option<String>,
@@ -48,7 +48,7 @@ pub struct Desired {
     pub endpoints: Vec<DesiredEndpoint>,
     /// Security groups.
     pub security_groups: Vec<DesiredGroup>,
-    /// The user's tags for every part. Ours are added, and win.
+    /// The user's tags for every part. The network's are added, and win.
     pub tags: Tags,
     /// What happens when a person or another program changes parts.
     pub drift: DriftPolicy,
@@ -72,7 +72,7 @@ impl Desired {
 /// The VPC.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DesiredVpc {
-    /// Ours.
+    /// The network's.
     Managed {
         /// Its first range.
         cidr: Ipv4Net,
@@ -140,7 +140,7 @@ pub struct DesiredEndpoint {
 /// Type of a VPC endpoint, and what it is connected with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DesiredEndpointKind {
-    /// A route in each table of ours.
+    /// A route in each table of the network.
     Gateway,
     /// A network interface in each of these subnets.
     Interface {
@@ -161,7 +161,7 @@ pub struct DesiredGroup {
     pub name: String,
     /// Whether nodes have it: it gets the tag `kubernetes.io/cluster/<name>`, which only one group of a node may have.
     pub is_for_nodes: bool,
-    /// What it lets in.
+    /// Its ingress rules.
     pub ingress: Vec<GroupRule>,
     /// What it lets out. AWS's rule that lets everything out is taken away if it is not among these.
     pub egress: Vec<GroupRule>,
@@ -206,7 +206,7 @@ pub enum DriftPolicy {
 /// What happens to the network when the FooCluster goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeletionPolicy {
-    /// Everything of ours is deleted.
+    /// Everything of the network is deleted.
     #[default]
     Delete,
     /// Nothing is deleted or changed.

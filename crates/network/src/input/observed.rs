@@ -1,4 +1,4 @@
-//! What AWS shows. Looks are shared between clusters; each says when it began, because what it shows may be as old as that, or
+//! What AWS shows. Reads are shared between clusters; each says when it began, because what it shows may be as old as that, or
 //! older by EC2's own delay.
 
 use foo_model::network::{Kind, Parts, Quotas, ZoneInfo};
@@ -6,40 +6,40 @@ use foo_model::{Timestamp, VpcId, Zone};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What the newest looks show.
+/// What the newest reads show.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observed {
     /// Now.
     pub now: Timestamp,
-    /// The shared look: `Scope::TagKey` of the tag `infrastructure.foo.com/network`. It may have parts of other networks.
-    pub tagged: Look,
-    /// What was looked at by id (`Scope::Ids`), as far as [`crate::report::LookRequest`] asked for it: the user's VPC, parts that the
-    /// shared look does not show.
+    /// The shared read: `Scope::TagKey` of the tag `infrastructure.foo.com/network`. It may have parts of other networks.
+    pub tagged: KindReads,
+    /// What was read by id (`Scope::Ids`), as far as [`crate::report::ReadRequest`] asked for it: the user's VPC, parts that the
+    /// shared read does not show.
     pub by_id: ById,
     /// Attributes of VPCs (`Kind::VpcAttributes` by ids), as far as asked for.
     pub attributes: BTreeMap<VpcId, DnsAttributes>,
-    /// What was looked at by VPC (`Scope::Vpc`), as far as [`crate::report::LookRequest`] asked for it.
-    pub in_vpc: BTreeMap<VpcId, Look>,
-    /// The region's zones (`Kind::Zone`). `None`: not looked at yet.
+    /// What was read by VPC (`Scope::Vpc`), as far as [`crate::report::ReadRequest`] asked for it.
+    pub in_vpc: BTreeMap<VpcId, KindReads>,
+    /// The region's zones (`Kind::Zone`). `None`: not read yet.
     pub zones: Option<BTreeMap<Zone, ZoneInfo>>,
     /// `None`: not asked lately. If they could not be learned, quotas that are all unknown. Needed before a network is begun, and before
     /// an edit adds what a quota counts ([`crate::Report::wants_quotas`]).
     pub quotas: Option<Quotas>,
 }
 
-/// The newest look at each of several kinds, in one scope.
+/// The newest read of each of several kinds, in one scope.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Look {
-    /// When the newest look at each kind began. A kind that is not in here was not looked at.
+pub struct KindReads {
+    /// When the newest read of each kind began. A kind that is not in here was not read.
     pub begun: BTreeMap<Kind, Timestamp>,
     /// What they showed.
     pub parts: Parts,
 }
 
-/// The newest look at each of several ids.
+/// The newest read of each of several ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ById {
-    /// When the newest look at each id began. What was asked for and is not in `parts` was not found.
+    /// When the newest read of each id began. What was asked for and is not in `parts` was not found.
     pub begun: BTreeMap<Kind, BTreeMap<String, Timestamp>>,
     /// What was found.
     pub parts: Parts,
@@ -48,7 +48,7 @@ pub struct ById {
 /// The attributes of a VPC that are not part of its description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DnsAttributes {
-    /// When the newest look at them began.
+    /// When the newest read of them began.
     pub begun: Timestamp,
     /// `enableDnsSupport`.
     pub support: bool,

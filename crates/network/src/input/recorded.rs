@@ -1,4 +1,4 @@
-//! What the FooCluster's status says: ids, and what was about to be created. Together with the tags it is enough to go on after
+//! What the FooCluster's status says: ids, and what was about to be created. Together with the tags it is enough to continue after
 //! the memory is lost. It may be lost as well (clusterctl move).
 
 use crate::role::Role;
@@ -27,11 +27,11 @@ pub struct Recorded {
 pub struct RecordedPart {
     /// Its id.
     pub id: String,
-    /// When AWS answered with the id, or a look first showed it.
+    /// When AWS returned with the id, or a read first showed it.
     pub since: Timestamp,
-    /// Whether a look showed it: before that, one that does not show it says nothing.
+    /// Whether a read showed it: before that, one that does not show it says nothing.
     pub seen: bool,
-    /// Whether its deletion was about to be sent, or was sent: a look that does not show it then says that it is gone.
+    /// Whether its deletion was about to be sent, or was sent: a read that does not show it then says that it is gone.
     pub deletion: Deletion,
 }
 

@@ -1,4 +1,4 @@
-//! What is true of a network and what it waits for, as data: conditions, resources and the next looks all come from here, so that
+//! What is true of a network and what it waits for, as data: conditions, resources and the next reads all come from here, so that
 //! status, logs and the plugin say the same.
 
 use crate::role::Role;
@@ -19,18 +19,18 @@ pub struct Report {
     pub conditions: Vec<Condition>,
     /// Every part of the network that is requested or exists, by role.
     pub resources: Vec<Resource>,
-    /// The VPC, ours or the user's, once it is known.
+    /// The VPC, the network's or the user's, once it is known.
     pub vpc: Option<VpcId>,
-    /// What stands in the way of deletion and is not ours. Empty unless being deleted.
-    pub strangers: Vec<Stranger>,
+    /// What stands in the way of deletion and is not the network's. Empty unless being deleted.
+    pub foreign: Vec<ForeignResource>,
     /// Whether AWS has a network that another management cluster created for a Cluster of this namespace and name.
     pub namesake: bool,
-    /// Looks that the next plan needs.
-    pub looks: Vec<LookRequest>,
+    /// Reads that the next plan needs.
+    pub reads: Vec<ReadRequest>,
     /// Whether [`crate::Observed::quotas`] has to be filled for the next plan; if it is filled, with what is true at
     /// [`Self::again_at`].
     pub wants_quotas: bool,
-    /// Plan again at this moment even if nothing happens and no look comes. `None`: nothing is waited for.
+    /// Plan again at this moment even if nothing happens and no read comes. `None`: nothing is waited for.
     pub again_at: Option<Timestamp>,
     /// Whether everything is as requested (or differs where the policy is Warn): there are no actions and none is waited
     /// for.
@@ -67,7 +67,7 @@ pub enum ConditionKind {
     Deleting,
 }
 
-impl foo_calls::report::Kind for ConditionKind {
+impl foo_calls::report::ConditionKinds for ConditionKind {
     const READY: Self = Self::NetworkReady;
     const DELETING: Self = Self::Deleting;
 }
@@ -135,9 +135,9 @@ pub enum Owner {
     User,
 }
 
-/// What is in the VPC, stands in the way of deletion, and is not ours.
+/// What is in the VPC, stands in the way of deletion, and is not the network's.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Stranger {
+pub struct ForeignResource {
     /// Its kind.
     pub kind: Kind,
     /// Its id; of a load balancer its name.
@@ -146,14 +146,14 @@ pub struct Stranger {
     pub description: String,
 }
 
-/// A look that the next plan needs.
+/// A read that the next plan needs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct LookRequest {
+pub struct ReadRequest {
     /// The kind.
     pub kind: Kind,
-    /// `TagKey` stands for the shared look; it fills [`crate::Observed::tagged`], `Ids` [`crate::Observed::by_id`], `Vpc`
+    /// `TagKey` stands for the shared read; it fills [`crate::Observed::tagged`], `Ids` [`crate::Observed::by_id`], `Vpc`
     /// [`crate::Observed::in_vpc`].
     pub scope: Scope,
-    /// The look has to begin at this moment or later; as soon as that is possible.
+    /// The read has to begin at this moment or later; as soon as that is possible.
     pub from: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! Brings record and memory up to date with what looks show, and finds the part of each role.
+//! Brings record and memory up to date with what reads show, and finds the part of each role.
 
 use super::effects;
 use super::known::{Held, Situation, Standing};
@@ -6,7 +6,7 @@ use super::part::{Part, for_each_kind};
 use super::shown::{Shown, Tagged, tagged};
 use super::wanted::Wanted;
 use crate::desired::Desired;
-use crate::memory::{Effect, IntentLooks, Memory};
+use crate::memory::{Effect, IntentReads, Memory};
 use crate::observed::Observed;
 use crate::recorded::{Deletion, Intent, Origin, Recorded, RecordedPart};
 use crate::role::Role;
@@ -48,14 +48,14 @@ pub(crate) fn situation<'a>(
     find_hidden(&mut held, &shown, &mut record, &mut memory, observed);
     resolve_intents(&mut record, &mut memory, observed);
     let wanted = Wanted::new(desired, &|role| held.contains_key(role) || record.intents.contains_key(role));
-    let Shown { ours, others, .. } = shown;
+    let Shown { own, others, .. } = shown;
     if !desired.being_deleted {
-        keep_wanted(&wanted, &held, &ours, &mut record);
+        keep_wanted(&wanted, &held, &own, &mut record);
     }
-    Situation { desired, observed, now, ours, others, held, extra, wanted, record, memory }
+    Situation { desired, observed, now, own, others, held, extra, wanted, record, memory }
 }
 
-/// AWS knew the parts whose deletion it accepted, even if no look ever showed them.
+/// AWS knew the parts whose deletion it accepted, even if no read ever showed them.
 fn see_deleted(record: &mut Recorded, memory: &Memory) {
     let deleted: BTreeSet<&str> =
         memory.calls.effects.iter().flat_map(|it| it.action.change.deleted()).collect();
@@ -64,10 +64,10 @@ fn see_deleted(record: &mut Recorded, memory: &Memory) {
     }
 }
 
-/// Forgets effects that looks show, or would show by now, and failures of more than an hour ago.
+/// Forgets effects that reads show, or would show by now, and failures of more than an hour ago.
 fn forget(memory: &mut Memory, observed: &Observed, now: Timestamp) {
     let is_over =
-        |effect: &Effect| looked(effect, observed).is_some_and(|looked| looked >= effect.visible_at());
+        |effect: &Effect| read_at(effect, observed).is_some_and(|read_at| read_at >= effect.visible_at());
     let deleted = memory.calls.effects.iter().filter_map(|it| it.action.change.deleted_at_once());
     let mut deleted: BTreeSet<String> = deleted.map(str::to_owned).collect();
     let over = memory.calls.effects.iter().filter(|it| is_over(it));
@@ -84,11 +84,11 @@ fn forget(memory: &mut Memory, observed: &Observed, now: Timestamp) {
     memory.calls.forget_failures(now);
 }
 
-/// When the newest look began that can show the effect of a change; of those in VPCs the newest of any VPC.
-fn looked(effect: &Effect, observed: &Observed) -> Option<Timestamp> {
+/// When the newest read began that can show the effect of a change; of those in VPCs the newest of any VPC.
+fn read_at(effect: &Effect, observed: &Observed) -> Option<Timestamp> {
     let in_vpc = |kind: Kind| {
-        let looks = observed.in_vpc.values();
-        looks.filter_map(|look| look.begun.get(&kind)).max().copied()
+        let reads = observed.in_vpc.values();
+        reads.filter_map(|read| read.begun.get(&kind)).max().copied()
     };
     let begun = |kind: Kind| observed.tagged.begun.get(&kind).copied();
     match &effect.action.change {
@@ -98,7 +98,7 @@ fn looked(effect: &Effect, observed: &Observed) -> Option<Timestamp> {
             observed.tagged.begun.values().min().copied()
         }
         Change::DeleteLoadBalancer { .. } => in_vpc(Kind::LoadBalancer),
-        // Ours are in both looks, those of others only in that at the VPC.
+        // The network's are in both reads, those of others only in that at the VPC.
         Change::DeleteVpcEndpoints { .. } => {
             let tagged = begun(Kind::Endpoint);
             in_vpc(Kind::Endpoint).map_or(tagged, |in_vpc| tagged.min(Some(in_vpc)))
@@ -151,7 +151,7 @@ fn drop_refused_intents(record: &mut Recorded, memory: &Memory) {
     }
 }
 
-/// AWS answers a token that it knows with what was made with it, even if that is deleted by now: an attempt of before the status was
+/// For a token that AWS knows it returns what was created with it, even if that is deleted by now: an attempt of before the status was
 /// lost. The next attempt has another token.
 fn leave_used_tokens(record: &mut Recorded, memory: &Memory, observed: &Observed) {
     for effect in memory.calls.effects.iter().filter(|it| it.action.change.tags().is_some()) {
@@ -182,7 +182,7 @@ fn assume(desired: &Desired, record: &mut Recorded, now: Timestamp) {
     }
 }
 
-/// An earlier process may have sent what is recorded until this one began. From now on nobody sends it before looks tell what became of it,
+/// An earlier process may have sent what is recorded until this one began. From now on it is not sent before reads show its effect,
 /// which the record says: the wait does not begin again with the next process.
 fn inherit(record: &mut Recorded, now: Timestamp) {
     let waiting = record
@@ -194,13 +194,13 @@ fn inherit(record: &mut Recorded, now: Timestamp) {
     }
 }
 
-/// The part of each role that looks show, and those that are too many. Records the former.
+/// The part of each role that reads show, and those that are too many. Records the former.
 fn hold(shown: &Shown, record: &mut Recorded, now: Timestamp) -> (BTreeMap<Role, Held>, Vec<Tagged>) {
     let by_id: BTreeMap<String, Role> =
         record.parts.iter().map(|(role, part)| (part.id.clone(), role.clone())).collect();
     let mut candidates: BTreeMap<Role, Vec<Tagged>> = BTreeMap::new();
     let mut extra = Vec::new();
-    for part in tagged(&shown.ours) {
+    for part in tagged(&shown.own) {
         let role = by_id.get(&part.id).cloned().or_else(|| tags::role(&part.tags));
         match role.filter(|role| role.kind() == part.kind) {
             Some(role) => candidates.entry(role).or_default().push(part),
@@ -233,9 +233,9 @@ fn hold(shown: &Shown, record: &mut Recorded, now: Timestamp) -> (BTreeMap<Role,
     (held, extra)
 }
 
-/// Whether another part of ours uses it.
+/// Whether another part of the network uses it.
 fn is_used(shown: &Shown, id: &str) -> bool {
-    let parts = &shown.ours;
+    let parts = &shown.own;
     let is = |other: &str| other == id;
     parts.internet_gateways.values().any(|it| is(it.id.as_str()) && it.vpc.is_some())
         || parts.route_tables.values().flat_map(|it| &it.associations).any(|it| is(it.subnet.as_str()))
@@ -250,7 +250,7 @@ fn is_used(shown: &Shown, id: &str) -> bool {
         })
 }
 
-/// Whether rules of another group of ours name the group, or an endpoint of ours has it.
+/// Whether rules of another group of the network name the group, or an endpoint of the network has it.
 fn is_used_group(parts: &Parts, id: &str) -> bool {
     use foo_model::network::{EndpointKind, Peer};
     let others = parts.security_groups.values().filter(|it| it.id.as_str() != id);
@@ -263,12 +263,12 @@ fn is_used_group(parts: &Parts, id: &str) -> bool {
         })
 }
 
-/// A part that looks show and the spec requests stays, even if its deletion was sent before, unless it is being replaced.
-fn keep_wanted(wanted: &Wanted, held: &BTreeMap<Role, Held>, ours: &Parts, record: &mut Recorded) {
+/// A part that reads show and the spec requests stays, even if its deletion was sent before, unless it is being replaced.
+fn keep_wanted(wanted: &Wanted, held: &BTreeMap<Role, Held>, own: &Parts, record: &mut Recorded) {
     use foo_model::network::{EndpointState, NatState};
     for (role, held) in held.iter().filter(|(role, _)| wanted.roles.contains(role)) {
-        let nat = ours.nat_gateways.get(&held.id.as_str().into()).map(|it| it.state);
-        let endpoint = ours.endpoints.get(&held.id.as_str().into()).map(|it| it.state);
+        let nat = own.nat_gateways.get(&held.id.as_str().into()).map(|it| it.state);
+        let endpoint = own.endpoints.get(&held.id.as_str().into()).map(|it| it.state);
         let goes = matches!(nat, Some(NatState::Failed | NatState::Deleting | NatState::Deleted))
             || matches!(
                 endpoint,
@@ -285,7 +285,7 @@ fn keep_wanted(wanted: &Wanted, held: &BTreeMap<Role, Held>, ours: &Parts, recor
 
 /// The IPv6 range of the VPC has no tags.
 fn see_ipv6(shown: &Shown, held: &mut BTreeMap<Role, Held>, record: &mut Recorded, now: Timestamp) {
-    let vpc = held.get(&Role::Vpc).and_then(|it| shown.ours.vpcs.get(&it.id.as_str().into()));
+    let vpc = held.get(&Role::Vpc).and_then(|it| shown.own.vpcs.get(&it.id.as_str().into()));
     let Some(range) = vpc.and_then(|vpc| {
         use foo_model::network::CidrState::{Associated, Associating};
         vpc.ipv6.iter().find(|it| matches!(it.state, Associated | Associating))
@@ -301,7 +301,7 @@ fn see_ipv6(shown: &Shown, held: &mut BTreeMap<Role, Held>, record: &mut Recorde
     held.insert(Role::VpcIpv6, Held { id, standing: Standing::Shown });
 }
 
-/// Recorded parts that no look shows: created lately, asked for by id, disowned, or gone.
+/// Recorded parts that no read shows: created lately, asked for by id, disowned, or gone.
 fn find_hidden(
     held: &mut BTreeMap<Role, Held>,
     shown: &Shown,
@@ -355,10 +355,10 @@ fn find_hidden(
     }
 }
 
-/// A part that looks showed, and that the shared look since its deletion was sent does not show: AWS deleted it. It
+/// A part that reads showed, and that the shared read since its deletion was sent does not show: AWS deleted it. It
 /// may have been another process that sent the call.
 fn is_deleted_as_sent(observed: &Observed, memory: &Memory, role: &Role, part: &RecordedPart) -> bool {
-    let looked = || {
+    let read_at = || {
         let begun = observed.tagged.begun.get(&role.kind());
         begun.is_some_and(|begun| *begun >= expected_gone_since(memory, &part.id, observed.now))
     };
@@ -366,10 +366,10 @@ fn is_deleted_as_sent(observed: &Observed, memory: &Memory, role: &Role, part: &
         let tagged = Tagged { kind: role.kind(), id: part.id.clone(), tags: Tags::new() };
         shows(observed, &tagged)
     };
-    part.deletion == Deletion::Sent && part.seen && looked() && !shown()
+    part.deletion == Deletion::Sent && part.seen && read_at() && !shown()
 }
 
-/// From when on looks tell whether a part is gone whose deletion was sent: since this process began, and after the last answer
+/// From when on reads show whether a part is gone whose deletion was sent: since this process began, and after the last response
 /// that was no success.
 pub(crate) fn expected_gone_since(memory: &Memory, id: &str, now: Timestamp) -> Timestamp {
     let failures = memory.calls.failures.iter().filter(|it| it.action.change.deleted().contains(id));
@@ -379,12 +379,12 @@ pub(crate) fn expected_gone_since(memory: &Memory, id: &str, now: Timestamp) -> 
 /// EC2 shows these for a while after they are deleted: no need to wait until they are not shown.
 fn is_deleted_nat_or_endpoint(observed: &Observed, role: &Role, id: &str) -> bool {
     use foo_model::network::{EndpointState, NatState};
-    let looks = || [&observed.tagged.parts, &observed.by_id.parts].into_iter();
+    let reads = || [&observed.tagged.parts, &observed.by_id.parts].into_iter();
     match role.kind() {
-        Kind::NatGateway => looks()
+        Kind::NatGateway => reads()
             .filter_map(|parts| parts.nat_gateways.get(&id.into()))
             .any(|it| it.state == NatState::Deleted),
-        Kind::Endpoint => looks()
+        Kind::Endpoint => reads()
             .filter_map(|parts| parts.endpoints.get(&id.into()))
             .any(|it| it.state == EndpointState::Deleted),
         _ => false,
@@ -401,9 +401,9 @@ fn is_disowned(shown: &Shown, role: &Role, id: &str) -> bool {
     found
 }
 
-/// An intent is resolved by looks: what it would have created is shown ([`hold`]), or it is not for long enough.
+/// An intent is resolved by reads: what it would have created is shown ([`hold`]), or it is not for long enough.
 fn resolve_intents(record: &mut Recorded, memory: &mut Memory, observed: &Observed) {
-    let mut looks = BTreeMap::new();
+    let mut reads = BTreeMap::new();
     let mut unmade = Vec::new();
     for (role, intent) in &record.intents {
         let base = match intent.origin {
@@ -418,27 +418,27 @@ fn resolve_intents(record: &mut Recorded, memory: &mut Memory, observed: &Observ
             .map(|it| it.at)
             .max();
         let base = later(base, lost);
-        let mut seen = memory.intent_looks.get(role).copied();
+        let mut seen = memory.intent_reads.get(role).copied();
         if let Some(begun) = observed.tagged.begun.get(&role.kind()).copied()
             && begun >= base
             && seen.is_none_or(|it| it.last < begun)
         {
-            let before = seen.map_or(0, |it| it.looks);
-            seen = Some(IntentLooks { looks: before.saturating_add(1), last: begun });
+            let before = seen.map_or(0, |it| it.reads);
+            seen = Some(IntentReads { reads: before.saturating_add(1), last: begun });
         }
         if let Some(it) = seen {
-            // A process that never lives long enough for a second look believes one that begins late enough.
-            let (twice, late) = (it.looks >= 2, it.last >= base.plus(PATIENCE).plus(PATIENCE));
+            // A process that never lives long enough for a second read believes one that begins late enough.
+            let (twice, late) = (it.reads >= 2, it.last >= base.plus(PATIENCE).plus(PATIENCE));
             if (twice || late) && it.last >= base.plus(PATIENCE) {
                 unmade.push((role.clone(), intent.origin));
             }
-            looks.insert(role.clone(), it);
+            reads.insert(role.clone(), it);
         }
     }
-    memory.intent_looks = looks;
+    memory.intent_reads = reads;
     for (role, origin) in unmade {
         record.intents.remove(&role);
-        memory.intent_looks.remove(&role);
+        memory.intent_reads.remove(&role);
         if origin == Origin::Assumed {
             // An earlier manager may have used this attempt's token.
             let attempt = record.attempts.entry(role).or_default();

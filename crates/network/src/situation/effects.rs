@@ -1,4 +1,4 @@
-//! What the network looks like after our own calls, where looks do not show them yet.
+//! What the network reads like after our own calls, where reads do not show them yet.
 
 use super::part::{Part, for_each_kind};
 use crate::role::Role;
@@ -10,7 +10,7 @@ use foo_model::{AssociationId, RouteTableId, SubnetId};
 use ipnet::Ipv4Net;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Applies a change to parts that looks show; a part that they do not show stays unknown. One table of all changes, so that none is
+/// Applies a change to parts that reads show; a part that they do not show stays unknown. One table of all changes, so that none is
 /// forgotten; hence its length.
 pub(crate) fn apply(change: &Change, created: &Parts, parts: &mut Parts) {
     match change {
@@ -37,9 +37,9 @@ pub(crate) fn apply(change: &Change, created: &Parts, parts: &mut Parts) {
         }
         Change::AssociateVpcIpv6 { vpc } => {
             edit(&mut parts.vpcs, vpc, |it| {
-                for answered in created.vpcs.get(vpc).into_iter().flat_map(|it| &it.ipv6) {
-                    if !it.ipv6.iter().any(|it| it.id == answered.id) {
-                        it.ipv6.push(answered.clone());
+                for returned in created.vpcs.get(vpc).into_iter().flat_map(|it| &it.ipv6) {
+                    if !it.ipv6.iter().any(|it| it.id == returned.id) {
+                        it.ipv6.push(returned.clone());
                     }
                 }
             });
@@ -189,14 +189,14 @@ fn complete(change: &Change, created: &Parts, parts: &mut Parts) {
     }
 }
 
-fn add_range(vpc: &mut Vpc, answered: Option<&Vpc>, range: Ipv4Net) {
+fn add_range(vpc: &mut Vpc, returned: Option<&Vpc>, range: Ipv4Net) {
     if vpc.cidrs.iter().any(|it| it.range == range) {
         return;
     }
-    let answered = answered.and_then(|it| it.cidrs.iter().find(|it| it.range == range));
+    let returned = returned.and_then(|it| it.cidrs.iter().find(|it| it.range == range));
     let id = AssociationId::new(String::new());
     let unknown = || CidrAssociation { id, range, state: CidrState::Associating };
-    vpc.cidrs.push(answered.cloned().unwrap_or_else(unknown));
+    vpc.cidrs.push(returned.cloned().unwrap_or_else(unknown));
 }
 
 fn add_ipv6(subnet: &mut foo_model::network::Subnet, range: ipnet::Ipv6Net) {
@@ -217,8 +217,8 @@ fn associate(
     subnet: Option<&SubnetId>,
     replaced: Option<&AssociationId>,
 ) {
-    let answered = created.route_tables.get(table).and_then(|it| it.associations.first());
-    let Some(subnet) = subnet.or_else(|| answered.map(|it| &it.subnet)) else { return };
+    let returned = created.route_tables.get(table).and_then(|it| it.associations.first());
+    let Some(subnet) = subnet.or_else(|| returned.map(|it| &it.subnet)) else { return };
     let there = parts.route_tables.get(table).is_some_and(|table| {
         table.associations.iter().any(|it| it.subnet == *subnet && Some(&it.id) != replaced)
     });
@@ -229,7 +229,7 @@ fn associate(
         && !there
     {
         table.associations.retain(|it| it.subnet != *subnet);
-        let id = answered.map_or_else(|| AssociationId::new(String::new()), |it| it.id.clone());
+        let id = returned.map_or_else(|| AssociationId::new(String::new()), |it| it.id.clone());
         table.associations.push(TableAssociation { id, subnet: subnet.clone() });
     }
 }

@@ -19,12 +19,12 @@ pub(crate) struct Situation<'a> {
     pub(crate) observed: &'a Observed,
     pub(crate) now: Timestamp,
     /// What carries the network's tag, after the effects of our calls.
-    pub(crate) ours: Parts,
+    pub(crate) own: Parts,
     /// What does not.
     pub(crate) others: Parts,
     /// The part of each role.
     pub(crate) held: BTreeMap<Role, Held>,
-    /// Parts of ours besides those: duplicates, and those without a role that this version knows.
+    /// Parts of the network besides those: duplicates, and those without a role that this version knows.
     pub(crate) extra: Vec<Tagged>,
     pub(crate) wanted: Wanted,
     /// The record, brought up to date.
@@ -45,7 +45,7 @@ pub(crate) struct Held {
 pub(crate) enum Standing {
     /// Its content is known.
     Shown,
-    /// No look shows it: it was created lately, or the planner requested a look by id.
+    /// No read shows it: it was created lately, or the planner requested a read by id.
     Hidden,
     /// It exists without our tag: a person or another program removed that.
     Disowned,
@@ -58,12 +58,12 @@ impl Situation<'_> {
         (held.standing != Standing::Disowned).then_some(held.id.as_str())
     }
 
-    /// Whether the kind was looked at, so that what is not shown may be missing.
-    pub(crate) fn was_looked_at(&self, kind: Kind) -> bool {
+    /// Whether the kind was read, so that what is not shown may be missing.
+    pub(crate) fn was_read(&self, kind: Kind) -> bool {
         self.observed.tagged.begun.contains_key(&kind)
     }
 
-    /// The VPC, ours or the user's.
+    /// The VPC, the network's or the user's.
     pub(crate) fn vpc_id(&self) -> Option<VpcId> {
         match &self.desired.vpc {
             DesiredVpc::Existing(id) => Some(id.clone()),
@@ -71,41 +71,41 @@ impl Situation<'_> {
         }
     }
 
-    /// The VPC's content, ours or the user's.
+    /// The VPC's content, the network's or the user's.
     pub(crate) fn vpc(&self) -> Option<&Vpc> {
         let id = self.vpc_id()?;
-        self.ours.vpcs.get(&id).or_else(|| self.others.vpcs.get(&id))
+        self.own.vpcs.get(&id).or_else(|| self.others.vpcs.get(&id))
     }
 
-    /// The content of a subnet of ours.
+    /// The content of a subnet of the network.
     pub(crate) fn subnet(&self, key: &str) -> Option<&Subnet> {
-        self.id(&Role::Subnet(key.to_owned())).and_then(|id| self.ours.subnets.get(&id.into()))
+        self.id(&Role::Subnet(key.to_owned())).and_then(|id| self.own.subnets.get(&id.into()))
     }
 
-    /// The id of a subnet of ours.
+    /// The id of a subnet of the network.
     pub(crate) fn subnet_id(&self, key: &str) -> Option<SubnetId> {
         self.id(&Role::Subnet(key.to_owned())).map(SubnetId::from)
     }
 
-    /// The content of a route table of ours.
+    /// The content of a route table of the network.
     pub(crate) fn table(&self, role: &Role) -> Option<&RouteTable> {
-        self.id(role).and_then(|id| self.ours.route_tables.get(&id.into()))
+        self.id(role).and_then(|id| self.own.route_tables.get(&id.into()))
     }
 
-    /// The content of a security group of ours.
+    /// The content of a security group of the network.
     pub(crate) fn group(&self, name: &str) -> Option<&SecurityGroup> {
         let id = self.id(&Role::SecurityGroup(name.to_owned()))?;
-        self.ours.security_groups.get(&id.into())
+        self.own.security_groups.get(&id.into())
     }
 
     /// The content of a zone's NAT gateway.
     pub(crate) fn nat(&self, zone: &Zone) -> Option<&NatGateway> {
-        self.id(&Role::Nat(zone.clone())).and_then(|id| self.ours.nat_gateways.get(&id.into()))
+        self.id(&Role::Nat(zone.clone())).and_then(|id| self.own.nat_gateways.get(&id.into()))
     }
 
-    /// The internet gateway that the network uses: ours, or in the user's VPC the one that is attached there.
+    /// The internet gateway that the network uses: the network's, or in the user's VPC the one that is attached there.
     pub(crate) fn internet_gateway(&self) -> Option<&InternetGateway> {
-        let own = self.id(&Role::InternetGateway).and_then(|id| self.ours.internet_gateways.get(&id.into()));
+        let own = self.id(&Role::InternetGateway).and_then(|id| self.own.internet_gateways.get(&id.into()));
         own.or_else(|| self.users_internet_gateway())
     }
 
@@ -133,14 +133,14 @@ impl Situation<'_> {
         public.find(|it| it.zone == *zone).map(|it| it.key.as_str())
     }
 
-    /// NAT gateways of ours that exist, in every role and state.
+    /// NAT gateways of the network that exist, in every role and state.
     pub(crate) fn living_nats(&self) -> impl Iterator<Item = &NatGateway> {
-        self.ours.nat_gateways.values().filter(|it| it.state != NatState::Deleted)
+        self.own.nat_gateways.values().filter(|it| it.state != NatState::Deleted)
     }
 
-    /// Whether parts of ours besides the VPC itself are in it. The main route table goes with it.
+    /// Whether parts of the network besides the VPC itself are in it. The main route table goes with it.
     pub(crate) fn has_parts_in(&self, vpc: &VpcId) -> bool {
-        let parts = &self.ours;
+        let parts = &self.own;
         parts.subnets.values().any(|it| it.vpc == *vpc)
             || parts.internet_gateways.values().any(|it| it.vpc.as_ref() == Some(vpc))
             || parts.egress_only_gateways.values().any(|it| it.vpc == *vpc)

@@ -70,7 +70,7 @@ parts! {
     TargetGroup String target_groups TargetGroup |it| Some(&it.vpc);
 }
 
-/// Calls a function for each kind of part that can be ours.
+/// Calls a function for each kind of part that can be the network's.
 macro_rules! for_each_kind {
     ($call:ident($($argument:expr),*)) => {
         $call::<foo_model::network::Vpc>($($argument),*);

@@ -1,4 +1,4 @@
-//! What the newest looks show together, and what of it is ours.
+//! What the newest reads show together, and what of it is the network's.
 
 use super::effects;
 use super::part::{Part, for_each_kind};
@@ -11,14 +11,14 @@ use foo_model::names::TAG_INSTALLATION;
 use foo_model::network::{Interface, Kind, LoadBalancer, NatState, Parts, TargetGroup};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the newest looks show.
+/// What the newest reads show.
 #[derive(Default)]
 pub(crate) struct Shown {
-    /// What carries the network's tag, with the effects of our calls that looks may not show yet.
-    pub(crate) ours: Parts,
+    /// What carries the network's tag, with the effects of our calls that reads may not show yet.
+    pub(crate) own: Parts,
     /// The rest.
     pub(crate) others: Parts,
-    /// Ids of ours that a look showed, not only an answer.
+    /// Ids of the network that a read showed, not only a response.
     pub(crate) seen: BTreeMap<String, Kind>,
 }
 
@@ -30,13 +30,13 @@ impl Shown {
         sort::<LoadBalancer>(desired, observed, &mut shown);
         sort::<TargetGroup>(desired, observed, &mut shown);
         for (id, attributes) in &observed.attributes {
-            if let Some(vpc) = shown.ours.vpcs.get_mut(id).or_else(|| shown.others.vpcs.get_mut(id)) {
+            if let Some(vpc) = shown.own.vpcs.get_mut(id).or_else(|| shown.others.vpcs.get_mut(id)) {
                 vpc.dns_support = Some(attributes.support);
                 vpc.dns_hostnames = Some(attributes.hostnames);
             }
         }
         for effect in &memory.calls.effects {
-            effects::apply(&effect.action.change, &effect.response, &mut shown.ours);
+            effects::apply(&effect.action.change, &effect.response, &mut shown.own);
             effects::delete(&effect.action.change, &mut shown.others);
         }
         shown.leave_out_deleted();
@@ -45,12 +45,12 @@ impl Shown {
 
     /// EC2 shows NAT gateways and endpoints for a while after they are deleted.
     fn leave_out_deleted(&mut self) {
-        self.ours.nat_gateways.retain(|_, it| it.state != NatState::Deleted);
-        self.ours.endpoints.retain(|_, it| it.state != foo_model::network::EndpointState::Deleted);
+        self.own.nat_gateways.retain(|_, it| it.state != NatState::Deleted);
+        self.own.endpoints.retain(|_, it| it.state != foo_model::network::EndpointState::Deleted);
     }
 }
 
-/// Sorts the parts of one kind by whose they are. Of each the newest version counts; a look that covers a part and does not show it
+/// Sorts the parts of one kind by whose they are. Of each the newest version counts; a read that covers a part and does not show it
 /// says that it is not there.
 fn sort<P: Part>(desired: &Desired, observed: &Observed, shown: &mut Shown) {
     let mut newest: BTreeMap<P::Id, (Timestamp, Option<P>)> = BTreeMap::new();
@@ -69,39 +69,39 @@ fn sort<P: Part>(desired: &Desired, observed: &Observed, shown: &mut Shown) {
         let id = P::Id::from(id.clone());
         see(&id, *at, P::map(&observed.by_id.parts).get(&id));
     }
-    for look in observed.in_vpc.values() {
-        let Some(at) = look.begun.get(&P::KIND) else { continue };
-        for (id, part) in P::map(&look.parts) {
+    for read in observed.in_vpc.values() {
+        let Some(at) = read.begun.get(&P::KIND) else { continue };
+        for (id, part) in P::map(&read.parts) {
             see(id, *at, Some(part));
         }
     }
     for (id, (at, part)) in newest {
         let Some(part) = part else { continue };
-        let ours = tags::are_ours(desired, part.tags());
-        if is_hidden_since(&id, &part, at, ours, observed) {
+        let own = tags::are_own(desired, part.tags());
+        if is_hidden_since(&id, &part, at, own, observed) {
             continue;
         }
-        if ours {
+        if own {
             shown.seen.insert(id.to_string(), P::KIND);
-            P::map_mut(&mut shown.ours).insert(id, part);
+            P::map_mut(&mut shown.own).insert(id, part);
         } else {
             P::map_mut(&mut shown.others).insert(id, part);
         }
     }
 }
 
-/// Whether a later look that covers the part does not show it. An internet gateway that is no longer in the VPC may be detached.
-fn is_hidden_since<P: Part>(id: &P::Id, part: &P, at: Timestamp, ours: bool, observed: &Observed) -> bool {
+/// Whether a later read that covers the part does not show it. An internet gateway that is no longer in the VPC may be detached.
+fn is_hidden_since<P: Part>(id: &P::Id, part: &P, at: Timestamp, own: bool, observed: &Observed) -> bool {
     let tagged = observed.tagged.begun.get(&P::KIND).is_some_and(|begun| *begun > at);
-    let by_vpc = part.vpc().and_then(|vpc| observed.in_vpc.get(vpc)).is_some_and(|look| {
+    let by_vpc = part.vpc().and_then(|vpc| observed.in_vpc.get(vpc)).is_some_and(|read| {
         P::KIND != Kind::InternetGateway
-            && look.begun.get(&P::KIND).is_some_and(|begun| *begun > at)
-            && !P::map(&look.parts).contains_key(id)
+            && read.begun.get(&P::KIND).is_some_and(|begun| *begun > at)
+            && !P::map(&read.parts).contains_key(id)
     });
-    (tagged && ours && !P::map(&observed.tagged.parts).contains_key(id)) || by_vpc
+    (tagged && own && !P::map(&observed.tagged.parts).contains_key(id)) || by_vpc
 }
 
-/// A part of ours.
+/// A part of the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tagged {
     pub(crate) kind: Kind,
@@ -109,17 +109,17 @@ pub(crate) struct Tagged {
     pub(crate) tags: foo_model::network::Tags,
 }
 
-/// All parts of ours.
+/// All parts of the network.
 pub(crate) fn tagged(parts: &Parts) -> Vec<Tagged> {
     let mut all = Vec::new();
     for_each_kind!(list(parts, &mut all));
     all
 }
 
-/// The management clusters that the parts of a network name in their tags, as far as the shared look shows them.
+/// The management clusters that the parts of a network name in their tags, as far as the shared read shows them.
 pub fn installations(desired: &Desired, observed: &Observed) -> BTreeSet<String> {
-    let ours = tagged(&observed.tagged.parts).into_iter().filter(|it| tags::are_ours(desired, &it.tags));
-    ours.filter_map(|it| it.tags.get(TAG_INSTALLATION).cloned()).collect()
+    let own = tagged(&observed.tagged.parts).into_iter().filter(|it| tags::are_own(desired, &it.tags));
+    own.filter_map(|it| it.tags.get(TAG_INSTALLATION).cloned()).collect()
 }
 
 fn list<P: Part>(parts: &Parts, all: &mut Vec<Tagged>) {

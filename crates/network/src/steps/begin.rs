@@ -1,4 +1,4 @@
-//! Decides whether the network may be created, and whether it is ours: zones and quotas are read before
+//! Decides whether the network may be created, and whether it is the network's: zones and quotas are read before
 //! anything is created or an edit adds what a quota counts, and the owner of its parts before anything is changed.
 
 use crate::desired::DesiredVpc;
@@ -33,14 +33,14 @@ pub(crate) fn has_begun(situation: &Situation<'_>) -> bool {
     !situation.held.is_empty() || !situation.record.intents.is_empty()
 }
 
-/// The provider leaves alone what another management cluster has, unless that gave it up to this one. Before the first look at VPCs the
+/// The provider leaves alone what another management cluster has, unless that one released it to this one. Before the first read of VPCs the
 /// planner does not know whose the network is.
 pub(crate) fn is_of_this_installation(situation: &Situation<'_>, draft: &mut Draft) -> bool {
-    if !situation.was_looked_at(Kind::Vpc) {
-        draft.look(Kind::Vpc, situation.now);
+    if !situation.was_read(Kind::Vpc) {
+        draft.request_read(Kind::Vpc, situation.now);
         let deleting = situation.desired.being_deleted;
         let reason = if deleting { Reason::DeletingNetwork } else { Reason::CreatingNetwork };
-        draft.note(&Role::Vpc, Weight::Pending, reason, "AWS is asked whose the network is");
+        draft.note(&Role::Vpc, Weight::Pending, reason, "waiting for a read of the network's owner");
         return false;
     }
     let desired = situation.desired;
@@ -69,8 +69,8 @@ fn is_the_only_one(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     if !situation.held.is_empty() {
         return true;
     }
-    if Kind::OF_A_NETWORK.into_iter().any(|kind| !situation.was_looked_at(kind)) {
-        let message = "AWS is asked whether the Cluster has a network";
+    if Kind::OF_A_NETWORK.into_iter().any(|kind| !situation.was_read(kind)) {
+        let message = "waiting for a read of the Cluster's networks";
         draft.note(&Role::Vpc, Weight::Pending, Reason::CreatingNetwork, message);
         return false;
     }
@@ -100,17 +100,17 @@ pub(crate) fn has_namesake(situation: &Situation<'_>) -> bool {
     !desired.being_deleted && tagged(&situation.others).iter().any(is_one)
 }
 
-/// Says what exists and how it is taken back, once looks show it that began after this process saw the FooCluster.
+/// Reports what exists and how it is restored, once reads show it that began after this process saw the FooCluster.
 fn holds_back(situation: &Situation<'_>, draft: &mut Draft, earlier: &[Tagged]) {
     let started = situation.memory.calls.started.unwrap_or(situation.now);
     let mut is_confirmed = true;
     for kind in earlier.iter().map(|it| it.kind) {
         let begun = situation.observed.tagged.begun.get(&kind).copied().unwrap_or(started);
         is_confirmed &= begun >= started;
-        draft.look(kind, if begun < started { started } else { begun.plus(QUOTA) });
+        draft.request_read(kind, if begun < started { started } else { begun.plus(QUOTA) });
     }
     if !is_confirmed {
-        let message = "AWS is asked whether the network of an earlier FooCluster still exists";
+        let message = "waiting for a read of an earlier FooCluster's network";
         return draft.note(&Role::Vpc, Weight::Pending, Reason::CreatingNetwork, message);
     }
     let ids: BTreeSet<String> = match earlier.iter().find(|it| it.kind == Kind::Vpc) {
@@ -149,16 +149,16 @@ fn some(ids: &BTreeSet<String>) -> String {
     format!("{}{more}", first.join(", "))
 }
 
-/// Parts of the network by the other management cluster that their tag names. A VPC of ours speaks for what is in it: what looks show
+/// Parts of the network by the other management cluster that their tag names. A VPC of the network speaks for what is in it: what reads show
 /// only after it was adopted comes with it.
 fn of_others(situation: &Situation<'_>) -> BTreeMap<String, BTreeSet<String>> {
     let own = &situation.desired.installation;
     let mut others: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let vpc = situation.id(&Role::Vpc).and_then(|id| situation.ours.vpcs.get(&id.into()));
+    let vpc = situation.id(&Role::Vpc).and_then(|id| situation.own.vpcs.get(&id.into()));
     if vpc.is_some_and(|vpc| vpc.tags.get(TAG_INSTALLATION) == Some(own)) {
         return others;
     }
-    for part in tagged(&situation.ours) {
+    for part in tagged(&situation.own) {
         if let Some(owner) = part.tags.get(TAG_INSTALLATION).filter(|owner| *owner != own) {
             others.entry(owner.clone()).or_default().insert(part.id);
         }
@@ -168,8 +168,8 @@ fn of_others(situation: &Situation<'_>) -> BTreeMap<String, BTreeSet<String>> {
 
 fn zones_exist(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     if situation.observed.zones.is_none() {
-        draft.look_in(Kind::Zone, Scope::TagKey(TAG_NETWORK.to_owned()), situation.now);
-        draft.note(&Role::Vpc, Weight::Pending, Reason::CreatingNetwork, "AWS is asked for its zones");
+        draft.request_read_in(Kind::Zone, Scope::TagKey(TAG_NETWORK.to_owned()), situation.now);
+        draft.note(&Role::Vpc, Weight::Pending, Reason::CreatingNetwork, "waiting for a read of the zones");
         return false;
     }
     let missing: Vec<_> =
@@ -189,7 +189,7 @@ pub(crate) fn zone_exists(situation: &Situation<'_>, zone: &foo_model::Zone) -> 
 fn has_room(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     let Some(quotas) = &situation.observed.quotas else {
         draft.wants_quotas = true;
-        draft.note(&Role::Vpc, Weight::Pending, Reason::CreatingNetwork, "AWS is asked for its quotas");
+        draft.note(&Role::Vpc, Weight::Pending, Reason::CreatingNetwork, "waiting for a read of the quotas");
         return false;
     };
     let lacks = lacking(situation, quotas);
@@ -215,7 +215,7 @@ fn withhold(situation: &Situation<'_>, draft: &mut Draft) {
     let Some(quotas) = &situation.observed.quotas else {
         draft.wants_quotas = true;
         for role in counted {
-            draft.note(&role, Weight::Pending, Reason::CreatingNetwork, "AWS is asked for its quotas");
+            draft.note(&role, Weight::Pending, Reason::CreatingNetwork, "waiting for a read of the quotas");
             draft.withheld.insert(role);
         }
         return;

@@ -1,10 +1,10 @@
-//! Deletion: one plan deletes everything that nothing of ours or of others uses any more; the VPC is the last.
+//! Deletion: one plan deletes everything that nothing of the network or of others uses any more; the VPC is the last.
 //!
 //! The order: NAT gateways and endpoints, whose interfaces are in subnets; then addresses, subnets, groups, and the
 //! internet gateway (which cannot be detached while public addresses are mapped); then route tables, whose associations end with
 //! the subnets; then the VPC.
 
-use super::{begin, leftovers, nat, strangers};
+use super::{begin, foreign, leftovers, nat};
 use crate::desired::DeletionPolicy;
 use crate::draft::{Draft, Weight};
 use crate::role::Role;
@@ -44,32 +44,32 @@ pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
 /// What deletions need to know.
 struct Way<'a> {
     situation: &'a Situation<'a>,
-    /// Role of each part of ours, by id.
+    /// Role of each part of the network, by id.
     roles: BTreeMap<String, Role>,
-    /// Whether looks at everything that can be in the VPC began after the deletion.
-    looked: bool,
+    /// Whether reads of everything that can be in the VPC began after the deletion.
+    all_read: bool,
 }
 
 impl<'a> Way<'a> {
     fn new(situation: &'a Situation<'a>, draft: &mut Draft, since: Timestamp) -> Self {
-        let parts = tagged(&situation.ours);
+        let parts = tagged(&situation.own);
         let role = |it: &crate::situation::Tagged| tags::role(&it.tags).unwrap_or(Role::Vpc);
         let roles = parts.iter().map(|it| (it.id.clone(), role(it))).collect();
-        let mut vpcs: BTreeSet<VpcId> = situation.ours.vpcs.keys().cloned().collect();
+        let mut vpcs: BTreeSet<VpcId> = situation.own.vpcs.keys().cloned().collect();
         if !parts.is_empty() {
             vpcs.extend(situation.vpc_id());
         }
-        let mut looked = true;
+        let mut all_read = true;
         for vpc in &vpcs {
-            looked &= strangers::look(situation, draft, vpc, since);
+            all_read &= foreign::request_reads(situation, draft, vpc, since);
         }
         // Only then it is known who else uses the VPC.
-        if looked {
+        if all_read {
             for vpc in &vpcs {
                 leftovers::delete(situation, draft, vpc);
             }
         }
-        Self { situation, roles, looked }
+        Self { situation, roles, all_read }
     }
 
     fn role(&self, id: &str) -> Role {
@@ -79,10 +79,10 @@ impl<'a> Way<'a> {
     /// Interfaces of others.
     fn interfaces(&self) -> impl Iterator<Item = &Interface> {
         let all = self.situation.others.interfaces.values();
-        // NAT gateways and endpoints of ours are looked at themselves.
+        // NAT gateways and endpoints of the network are read themselves.
         all.filter(|it| {
             let balancer = it.description.starts_with("ELB ");
-            balancer || !strangers::is_of_a_known_part(self.situation, it)
+            balancer || !foreign::is_of_a_known_part(self.situation, it)
         })
     }
 
@@ -108,14 +108,14 @@ fn gateways(way: &Way<'_>, draft: &mut Draft) {
             format!("{} is being deleted, which takes minutes", gateway.id),
         );
     }
-    for id in way.situation.ours.egress_only_gateways.keys() {
+    for id in way.situation.own.egress_only_gateways.keys() {
         way.delete(draft, id.as_str(), Change::DeleteEgressOnlyInternetGateway { gateway: id.clone() });
     }
 }
 
 fn endpoints(way: &Way<'_>, draft: &mut Draft) {
     let mut endpoints: BTreeSet<EndpointId> = BTreeSet::new();
-    for (id, endpoint) in &way.situation.ours.endpoints {
+    for (id, endpoint) in &way.situation.own.endpoints {
         if endpoint.state == EndpointState::Deleting {
             draft.watch(way.situation, Kind::Endpoint);
             way.waits(draft, id.as_str(), format!("{id} is being deleted"));
@@ -129,14 +129,14 @@ fn endpoints(way: &Way<'_>, draft: &mut Draft) {
 }
 
 fn addresses(way: &Way<'_>, draft: &mut Draft) {
-    for (id, address) in &way.situation.ours.addresses {
+    for (id, address) in &way.situation.own.addresses {
         if way.situation.living_nats().any(|nat| nat.allocations.contains(id)) {
             way.waits(draft, id.as_str(), format!("{id} waits for its NAT gateway"));
         } else if let Some(interface) = way.interfaces().find(|it| address.interface.as_ref() == Some(&it.id))
         {
             way.waits(draft, id.as_str(), format!("{id} is used by {}", interface.id));
-        } else if address.interface.is_some() && !way.looked {
-            way.waits(draft, id.as_str(), format!("AWS is asked what uses {id}"));
+        } else if address.interface.is_some() && !way.all_read {
+            way.waits(draft, id.as_str(), format!("waiting for a read of what uses {id}"));
         } else {
             way.delete(draft, id.as_str(), Change::ReleaseAddress { allocation: id.clone() });
         }
@@ -144,21 +144,21 @@ fn addresses(way: &Way<'_>, draft: &mut Draft) {
 }
 
 fn subnets(way: &Way<'_>, draft: &mut Draft) {
-    for id in way.situation.ours.subnets.keys() {
+    for id in way.situation.own.subnets.keys() {
         let users = users_of_subnet(way, id);
         if !users.is_empty() {
             way.waits(draft, id.as_str(), format!("{id} is used by {}", users.join(", ")));
-        } else if way.looked {
+        } else if way.all_read {
             way.delete(draft, id.as_str(), Change::DeleteSubnet { subnet: id.clone() });
         } else {
-            way.waits(draft, id.as_str(), format!("AWS is asked what is in {id}"));
+            way.waits(draft, id.as_str(), format!("waiting for a read of what is in {id}"));
         }
     }
 }
 
 fn users_of_subnet(way: &Way<'_>, subnet: &SubnetId) -> Vec<String> {
     let nats = way.situation.living_nats().filter(|it| it.subnet == *subnet).map(|it| it.id.to_string());
-    let endpoints = way.situation.ours.endpoints.values().filter(|it| match &it.kind {
+    let endpoints = way.situation.own.endpoints.values().filter(|it| match &it.kind {
         EndpointKind::Interface { subnets, .. } => subnets.contains(subnet),
         EndpointKind::Gateway { .. } | EndpointKind::Other(_) => false,
     });
@@ -167,23 +167,23 @@ fn users_of_subnet(way: &Way<'_>, subnet: &SubnetId) -> Vec<String> {
 }
 
 fn groups(way: &Way<'_>, draft: &mut Draft) {
-    for (id, group) in &way.situation.ours.security_groups {
+    for (id, group) in &way.situation.own.security_groups {
         revoke(way, draft, group);
-        let endpoints = way.situation.ours.endpoints.values().filter(|it| match &it.kind {
+        let endpoints = way.situation.own.endpoints.values().filter(|it| match &it.kind {
             EndpointKind::Interface { groups, .. } => groups.contains(id),
             EndpointKind::Gateway { .. } | EndpointKind::Other(_) => false,
         });
         let mut users: Vec<String> = endpoints.map(|it| it.id.to_string()).collect();
         users.extend(way.interfaces().filter(|it| it.groups.contains(id)).map(|it| it.id.to_string()));
-        let ours = way.situation.ours.security_groups.values();
-        let all = ours.chain(way.situation.others.security_groups.values());
+        let own = way.situation.own.security_groups.values();
+        let all = own.chain(way.situation.others.security_groups.values());
         users.extend(all.filter(|it| it.id != *id && names(it, id)).map(|it| format!("rules of {}", it.id)));
         if !users.is_empty() {
             way.waits(draft, id.as_str(), format!("{id} is used by {}", users.join(", ")));
-        } else if way.looked {
+        } else if way.all_read {
             way.delete(draft, id.as_str(), Change::DeleteSecurityGroup { group: id.clone() });
         } else {
-            way.waits(draft, id.as_str(), format!("AWS is asked what uses {id}"));
+            way.waits(draft, id.as_str(), format!("waiting for a read of what uses {id}"));
         }
     }
 }
@@ -193,12 +193,12 @@ fn names(group: &SecurityGroup, named: &foo_model::SecurityGroupId) -> bool {
     rules.any(|rule| matches!(&rule.peer, Peer::Group(id) if id == named))
 }
 
-/// Revokes rules of a group that name another group of ours: AWS does not delete a group that a rule names.
+/// Revokes rules of a group that name another group of the network: AWS does not delete a group that a rule names.
 fn revoke(way: &Way<'_>, draft: &mut Draft, group: &SecurityGroup) {
     let between = |rules: &BTreeSet<Rule>| -> BTreeSet<Rule> {
-        let ours = &way.situation.ours.security_groups;
+        let own = &way.situation.own.security_groups;
         let other =
-            |rule: &&Rule| matches!(&rule.peer, Peer::Group(id) if *id != group.id && ours.contains_key(id));
+            |rule: &&Rule| matches!(&rule.peer, Peer::Group(id) if *id != group.id && own.contains_key(id));
         rules.iter().filter(other).cloned().collect()
     };
     let (ingress, egress) = (between(&group.ingress), between(&group.egress));
@@ -214,7 +214,7 @@ fn revoke(way: &Way<'_>, draft: &mut Draft, group: &SecurityGroup) {
 }
 
 fn internet_gateways(way: &Way<'_>, draft: &mut Draft) {
-    for (id, gateway) in &way.situation.ours.internet_gateways {
+    for (id, gateway) in &way.situation.own.internet_gateways {
         let Some(vpc) = &gateway.vpc else {
             way.delete(draft, id.as_str(), Change::DeleteInternetGateway { gateway: id.clone() });
             continue;
@@ -225,20 +225,20 @@ fn internet_gateways(way: &Way<'_>, draft: &mut Draft) {
         if !users.is_empty() {
             let message = format!("{id} is used by the public addresses of {}", users.join(", "));
             way.waits(draft, id.as_str(), message);
-        } else if way.looked {
+        } else if way.all_read {
             let change = Change::DetachInternetGateway { gateway: id.clone(), vpc: vpc.clone() };
             way.delete(draft, id.as_str(), change);
         } else {
-            way.waits(draft, id.as_str(), "AWS is asked for public addresses");
+            way.waits(draft, id.as_str(), "waiting for a read of public addresses");
         }
     }
 }
 
 fn tables(way: &Way<'_>, draft: &mut Draft) {
-    for (id, table) in &way.situation.ours.route_tables {
+    for (id, table) in &way.situation.own.route_tables {
         let users = users_of_table(way, draft, table);
-        if !way.looked {
-            way.waits(draft, id.as_str(), format!("AWS is asked which subnets use {id}"));
+        if !way.all_read {
+            way.waits(draft, id.as_str(), format!("waiting for a read of the subnets that use {id}"));
         } else if !users.is_empty() {
             way.waits(draft, id.as_str(), format!("{id} is used by {}", users.join(", ")));
         } else if !table.associations.is_empty() {
@@ -251,35 +251,42 @@ fn tables(way: &Way<'_>, draft: &mut Draft) {
     }
 }
 
-/// Subnets and endpoints. Requests another look at the table if subnets of others use it.
+/// Subnets and endpoints. Requests another read of the table if subnets of others use it.
 fn users_of_table(way: &Way<'_>, draft: &mut Draft, table: &RouteTable) -> Vec<String> {
-    let endpoints = way.situation.ours.endpoints.values().filter(|it| match &it.kind {
+    let endpoints = way.situation.own.endpoints.values().filter(|it| match &it.kind {
         EndpointKind::Gateway { tables } => tables.contains(&table.id),
         EndpointKind::Interface { .. } | EndpointKind::Other(_) => false,
     });
-    let ours = table.associations.iter().filter(|it| way.situation.ours.subnets.contains_key(&it.subnet));
-    let ours = ours.map(|it| it.subnet.to_string());
-    let mut users: Vec<String> = ours.chain(endpoints.map(|it| it.id.to_string())).collect();
-    let foreign = strangers::foreign_associations(way.situation, table);
+    let own = table.associations.iter().filter(|it| way.situation.own.subnets.contains_key(&it.subnet));
+    let own = own.map(|it| it.subnet.to_string());
+    let mut users: Vec<String> = own.chain(endpoints.map(|it| it.id.to_string())).collect();
+    let foreign = foreign::foreign_associations(way.situation, table);
     if !foreign.is_empty() {
         let begun = way.situation.observed.tagged.begun.get(&Kind::RouteTable).copied();
-        draft.look(Kind::RouteTable, begun.map_or(way.situation.now, |begun| begun.plus(WAITING_LONG)));
+        draft.request_read(
+            Kind::RouteTable,
+            begun.map_or(way.situation.now, |begun| begun.plus(WAITING_LONG)),
+        );
     }
     users.extend(foreign);
     users
 }
 
-/// Ends the associations of a table with subnets that are neither ours nor known to be of others: they are gone, unless the look at
-/// subnets is older than the one at the table, so that it may lack somebody's new one. Then requests another look at them.
+/// Ends the associations of a table with subnets that are neither the network's nor known to be of others: they are gone, unless the read of
+/// subnets is older than the one at the table, so that it may lack a new one of another user. Then requests another read of them.
 fn disassociate(way: &Way<'_>, draft: &mut Draft, table: &RouteTable) {
-    let look = way.situation.observed.in_vpc.get(&table.vpc);
-    let begun = look.and_then(|look| look.begun.get(&Kind::Subnet)).copied();
+    let read = way.situation.observed.in_vpc.get(&table.vpc);
+    let begun = read.and_then(|read| read.begun.get(&Kind::Subnet)).copied();
     let id = table.id.as_str();
-    if let Some(shown) = looked_at_table(way.situation, table)
+    if let Some(shown) = table_read_at(way.situation, table)
         && begun.is_none_or(|begun| begun < shown)
     {
-        draft.look_in(Kind::Subnet, Scope::Vpc(table.vpc.clone()), shown);
-        return way.waits(draft, id, format!("AWS is asked whose the subnets are that use {id}"));
+        draft.request_read_in(Kind::Subnet, Scope::Vpc(table.vpc.clone()), shown);
+        return way.waits(
+            draft,
+            id,
+            format!("waiting for a read of the owners of the subnets that use {id}"),
+        );
     }
     for association in &table.associations {
         let change = Change::DisassociateRouteTable { association: association.id.clone() };
@@ -287,42 +294,42 @@ fn disassociate(way: &Way<'_>, draft: &mut Draft, table: &RouteTable) {
     }
 }
 
-/// When the newest look began that can have shown the associations of a table. `None`: only answers to our own calls tell of it.
-fn looked_at_table(situation: &Situation<'_>, table: &RouteTable) -> Option<Timestamp> {
+/// When the newest read began that can have shown the associations of a table. `None`: only responses to the provider's own calls show it.
+fn table_read_at(situation: &Situation<'_>, table: &RouteTable) -> Option<Timestamp> {
     let observed = situation.observed;
     let tagged = observed.tagged.begun.get(&Kind::RouteTable);
-    let in_vpc = observed.in_vpc.get(&table.vpc).and_then(|look| look.begun.get(&Kind::RouteTable));
+    let in_vpc = observed.in_vpc.get(&table.vpc).and_then(|read| read.begun.get(&Kind::RouteTable));
     let by_id = observed.by_id.begun.get(&Kind::RouteTable).and_then(|ids| ids.get(table.id.as_str()));
     tagged.into_iter().chain(in_vpc).chain(by_id).max().copied()
 }
 
 fn vpcs(way: &Way<'_>, draft: &mut Draft) {
-    for id in way.situation.ours.vpcs.keys() {
-        let strangers = strangers::all(way.situation, id);
+    for id in way.situation.own.vpcs.keys() {
+        let foreign = foreign::all(way.situation, id);
         let hidden = way.situation.held.values().any(|it| it.standing == Standing::Hidden);
         let waits = way.situation.has_parts_in(id) || !way.situation.record.intents.is_empty() || hidden;
-        if waits || !strangers.is_empty() {
+        if waits || !foreign.is_empty() {
             way.waits(draft, id.as_str(), format!("{id} waits for what is in it"));
-        } else if way.looked {
+        } else if way.all_read {
             way.delete(draft, id.as_str(), Change::DeleteVpc { vpc: id.clone() });
         }
     }
 }
 
-/// Nothing of ours is shown, recorded or may have been created, and all kinds were looked at since the deletion began.
+/// Nothing of the network is shown, recorded or may have been created, and all kinds were read since the deletion began.
 fn is_done(situation: &Situation<'_>, draft: &mut Draft, since: Timestamp) -> bool {
-    let mut looked = true;
+    let mut all_read = true;
     for kind in Kind::OF_A_NETWORK {
         if situation.observed.tagged.begun.get(&kind).is_none_or(|begun| *begun < since) {
-            looked = false;
-            draft.look(kind, since);
+            all_read = false;
+            draft.request_read(kind, since);
             draft.unsettled = true;
         }
     }
     let left = situation.held.values().any(|it| it.standing != Standing::Disowned);
-    looked
+    all_read
         && !left
         && situation.extra.is_empty()
-        && tagged(&situation.ours).is_empty()
+        && tagged(&situation.own).is_empty()
         && situation.record.intents.is_empty()
 }

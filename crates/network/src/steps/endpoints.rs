@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft) {
     for endpoint in &situation.desired.endpoints {
         let role = Role::Endpoint(endpoint.name.clone());
-        let there = situation.id(&role).and_then(|id| situation.ours.endpoints.get(&id.into()));
+        let there = situation.id(&role).and_then(|id| situation.own.endpoints.get(&id.into()));
         match there {
             Some(there) => {
                 draft.content(&role, &endpoint.kind);
@@ -193,7 +193,7 @@ fn delete_removed(situation: &Situation<'_>, draft: &mut Draft) {
     let mut first = None;
     for (role, held) in removed {
         let id = EndpointId::from(held.id.as_str());
-        let Some(there) = situation.ours.endpoints.get(&id) else { continue };
+        let Some(there) = situation.own.endpoints.get(&id) else { continue };
         draft.note(
             role,
             Weight::Pending,

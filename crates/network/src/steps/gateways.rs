@@ -33,10 +33,10 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft) {
 fn delete_egress_only(situation: &Situation<'_>, draft: &mut Draft) {
     let role = Role::EgressOnlyGateway;
     let Some(id) = situation.id(&role).map(EgressOnlyGatewayId::from) else { return };
-    if !situation.ours.egress_only_gateways.contains_key(&id) {
+    if !situation.own.egress_only_gateways.contains_key(&id) {
         return;
     }
-    let mut routes = situation.ours.route_tables.values().flat_map(|table| &table.routes);
+    let mut routes = situation.own.route_tables.values().flat_map(|table| &table.routes);
     if routes.any(|route| route.target == RouteTarget::EgressOnlyGateway(id.clone())) {
         return draft.note(&role, Weight::Pending, Reason::CreatingNetwork, "routes still lead to it");
     }
@@ -47,12 +47,12 @@ fn delete_egress_only(situation: &Situation<'_>, draft: &mut Draft) {
 /// A VPC has at most one internet gateway: the one that the user attached is used.
 fn users_or_own(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId) {
     if situation.id(&Role::InternetGateway).is_none() {
-        let look = situation.observed.in_vpc.get(vpc);
-        let begun = look.and_then(|look| look.begun.get(&Kind::InternetGateway)).copied();
+        let read = situation.observed.in_vpc.get(vpc);
+        let begun = read.and_then(|read| read.begun.get(&Kind::InternetGateway)).copied();
         let from = begun.map_or(situation.now, |begun| begun.plus(USERS));
-        draft.look_in(Kind::InternetGateway, Scope::Vpc(vpc.clone()), from);
+        draft.request_read_in(Kind::InternetGateway, Scope::Vpc(vpc.clone()), from);
         if begun.is_none() {
-            let message = "AWS is asked for the internet gateway of the VPC";
+            let message = "waiting for a read of the VPC's internet gateway";
             return draft.note(&Role::InternetGateway, Weight::Pending, Reason::CreatingNetwork, message);
         }
         if situation.users_internet_gateway().is_some() {

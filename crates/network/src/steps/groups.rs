@@ -36,7 +36,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, group: &DesiredGroup, ro
     draft.create(situation, role, |_| Change::CreateSecurityGroup { vpc, name, description, tags });
 }
 
-/// EC2 does not tell names apart by case; they must be unique in a VPC, and cannot begin with `sg-` (EC2 API Reference,
+/// EC2 does not distinguish names by case; they must be unique in a VPC, and cannot begin with `sg-` (EC2 API Reference,
 /// CreateSecurityGroup). The digits are of network and group: `a-b/c` is not `a/b-c`, and `node` not `Node`.
 fn name(desired: &Desired, group: &DesiredGroup) -> String {
     let digits = hash::content(&format!("{}|{}", desired.network_id, group.name));
@@ -63,8 +63,8 @@ fn rules(
     if ingress_waits || egress_waits {
         draft.incomplete(role, "waits for the groups that its rules name");
     }
-    let ours: BTreeSet<&SecurityGroupId> = situation.ours.security_groups.keys().collect();
-    let added_by_controllers = |rule: &Rule| is_of_controllers(group, rule, &ours);
+    let own: BTreeSet<&SecurityGroupId> = situation.own.security_groups.keys().collect();
+    let added_by_controllers = |rule: &Rule| is_of_controllers(group, rule, &own);
     let (missing, extra) = difference(&ingress, &there.ingress);
     if !missing.is_empty() {
         let change = Change::AuthorizeSecurityGroupIngress { group: id(), rules: missing };
@@ -139,10 +139,10 @@ fn difference(wanted: &BTreeSet<Rule>, there: &BTreeSet<Rule>) -> (BTreeSet<Rule
 }
 
 /// The controllers of load balancers add rules to the group of the nodes: the AWS Load Balancer Controller and the network load
-/// balancers of the cloud controller with descriptions of their own, classic load balancers by a group of theirs and without a
+/// balancers of the cloud controller with descriptions of their own, classic load balancers by a group of foreign and without a
 /// description, which our rules and those of the spec always have.
-fn is_of_controllers(group: &DesiredGroup, rule: &Rule, ours: &BTreeSet<&SecurityGroupId>) -> bool {
-    let of_another_group = matches!(&rule.peer, Peer::Group(id) if !ours.contains(id));
+fn is_of_controllers(group: &DesiredGroup, rule: &Rule, own: &BTreeSet<&SecurityGroupId>) -> bool {
+    let of_another_group = matches!(&rule.peer, Peer::Group(id) if !own.contains(id));
     is_described_by_controllers(group, rule)
         || (group.is_for_nodes && of_another_group && rule.description.is_empty())
 }

@@ -1,10 +1,10 @@
 //! Deletes what Services and Nodes of the workload cluster left in the VPC, if the spec asks for that, and what Amazon GuardDuty
-//! created there for its agent on the Nodes. Interfaces that the VPC CNI left idle in a VPC of ours alone are deleted in any case: an
+//! created there for its agent on the Nodes. Interfaces that the VPC CNI left idle in a VPC of the network alone are deleted in any case: an
 //! instance that terminates while an interface is being attached leaves it behind, and nothing else ever deletes it
 //! (amazon-vpc-cni-k8s#608, #1223).
 //!
 //! Controllers tag what they create with the name of the cluster, which another cluster in the same VPC may have as well. So in a
-//! VPC that others use too, tags are not enough: the planner deletes only what has to do with subnets or security groups of ours.
+//! VPC that others use too, tags are not enough: the planner deletes only what has to do with subnets or security groups of the network.
 //!
 //! That name is the one at EKS, if there is an EKS cluster. In our own VPC the name of the Cluster counts as well: former versions of
 //! the provider tagged parts of the network with it, and controllers may have been given it.
@@ -76,7 +76,7 @@ pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId) 
     }
 }
 
-/// Tells which load balancers, target groups, interfaces and groups of a VPC are deleted.
+/// Decides which load balancers, target groups, interfaces and groups of a VPC are deleted.
 struct Takes<'a> {
     situation: &'a Situation<'a>,
     vpc: &'a VpcId,
@@ -105,7 +105,7 @@ impl<'a> Takes<'a> {
         vpc == self.vpc && linked && self.names_the_cluster(tags)
     }
 
-    /// Whether controllers of a cluster with the name of ours created it, rather than this provider, for another network, or EKS.
+    /// Whether controllers of a cluster with the name of the network created it, rather than this provider, for another network, or EKS.
     fn names_the_cluster(&self, tags: &Tags) -> bool {
         if tags.contains_key(TAG_NETWORK) || tags.keys().any(|key| key.starts_with(EKS)) {
             return false;
@@ -125,7 +125,7 @@ impl<'a> Takes<'a> {
         self.may_be(&it.vpc, &it.tags, links::key(it))
     }
 
-    /// Target groups have neither interfaces nor security groups, so that nothing tells whose they are in a VPC that others use too.
+    /// Target groups have neither interfaces nor security groups, so that their owner is unknown in a VPC that others use too.
     /// They keep nothing from being deleted.
     fn target_group(&self, it: &TargetGroup) -> bool {
         !self.is_shared && self.may_be(&it.vpc, &it.tags, &it.arn)
@@ -135,9 +135,9 @@ impl<'a> Takes<'a> {
         !it.in_use && !it.requester_managed && self.may_be(&it.vpc, &it.tags, it.id.as_str())
     }
 
-    /// Whether the VPC CNI created it in a subnet of ours, and no instance has it.
+    /// Whether the VPC CNI created it in a subnet of the network, and no instance has it.
     fn idle_of_cni(&self, it: &Interface) -> bool {
-        let in_ours = it.vpc == *self.vpc && self.situation.ours.subnets.contains_key(&it.subnet);
+        let in_ours = it.vpc == *self.vpc && self.situation.own.subnets.contains_key(&it.subnet);
         let idle = !it.in_use && !it.requester_managed && it.description.starts_with(CNI);
         is_managed(self.situation.desired) && !self.is_shared && in_ours && idle
     }
@@ -153,7 +153,7 @@ impl<'a> Takes<'a> {
         lives && guardduty::is_service(&it.service) && self.is_guardduty(&it.vpc, &it.tags)
     }
 
-    /// Whether GuardDuty created it in a VPC that nobody else uses. It deletes that itself only when Runtime Monitoring is disabled
+    /// Whether GuardDuty created it in a VPC that no other owner uses. It deletes that itself only when Runtime Monitoring is disabled
     /// (Amazon GuardDuty User Guide, "Using infrastructure as code with GuardDuty automated security agents").
     fn is_guardduty(&self, vpc: &VpcId, tags: &Tags) -> bool {
         is_managed(self.situation.desired)
@@ -164,14 +164,14 @@ impl<'a> Takes<'a> {
 
     /// The group of the interfaces of our EKS control plane. EKS deletes it with the control plane, unless something uses it then
     /// (Amazon EKS User Guide, "View Amazon EKS security group requirements for clusters"). In a VPC of the user's it may be that of
-    /// another control plane, and keeps nothing of ours from being deleted.
+    /// another control plane, and keeps nothing of the network from being deleted.
     fn of_control_plane(&self, it: &SecurityGroup) -> bool {
         let desired = self.situation.desired;
         // That tag is EKS's own: it has no other name than the cluster's at EKS.
-        let ours =
+        let own =
             it.tags.get(TAG_EKS_CLUSTER).is_some_and(|of| desired.kubernetes_cluster.as_ref() == Some(of));
         let alone = is_managed(desired) && !self.is_shared && it.vpc == *self.vpc;
-        alone && ours && it.name.starts_with("eks-cluster-sg-") && !it.tags.contains_key(TAG_NETWORK)
+        alone && own && it.name.starts_with("eks-cluster-sg-") && !it.tags.contains_key(TAG_NETWORK)
     }
 }
 
@@ -211,7 +211,7 @@ fn group(takes: &Takes<'_>, draft: &mut Draft, group: &SecurityGroup) {
 /// Revokes rules of our groups and of other left-overs that name a group. Whether any group has such rules.
 fn revoke(takes: &Takes<'_>, draft: &mut Draft, named: &SecurityGroupId) -> bool {
     let situation = takes.situation;
-    let all = situation.ours.security_groups.values().chain(situation.others.security_groups.values());
+    let all = situation.own.security_groups.values().chain(situation.others.security_groups.values());
     let mut found = false;
     for other in all.filter(|it| it.id != *named) {
         let naming = |rules: &BTreeSet<Rule>| -> BTreeSet<Rule> {
@@ -220,8 +220,8 @@ fn revoke(takes: &Takes<'_>, draft: &mut Draft, named: &SecurityGroupId) -> bool
         };
         let (ingress, egress) = (naming(&other.ingress), naming(&other.egress));
         found |= !ingress.is_empty() || !egress.is_empty();
-        let ours = situation.ours.security_groups.contains_key(&other.id);
-        if !ours && !takes.group(other) {
+        let own = situation.own.security_groups.contains_key(&other.id);
+        if !own && !takes.group(other) {
             continue;
         }
         let why = format!("they name {named}, which is being deleted");

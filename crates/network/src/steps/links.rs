@@ -1,11 +1,11 @@
-//! What of others has to do with parts of ours: it has an interface in a subnet of ours, or uses a security group of ours.
+//! What of others has to do with parts of the network: it has an interface in a subnet of the network, or uses a security group of the network.
 
 use crate::situation::Situation;
 use foo_model::SecurityGroupId;
 use foo_model::network::{Interface, LoadBalancer, Peer, SecurityGroup};
 use std::collections::BTreeSet;
 
-/// Ids of the interfaces, load balancers ([`key`]) and security groups of others that have to do with parts of ours, and of the
+/// Ids of the interfaces, load balancers ([`key`]) and security groups of others that have to do with parts of the network, and of the
 /// groups that those interfaces and load balancers have.
 pub(crate) fn linked(situation: &Situation<'_>) -> BTreeSet<String> {
     let parts = &situation.others;
@@ -18,32 +18,31 @@ pub(crate) fn linked(situation: &Situation<'_>) -> BTreeSet<String> {
         linked.insert(key(it).to_owned());
         linked.extend(it.groups.iter().map(ToString::to_string));
     }
-    let groups = parts.security_groups.values().filter(|it| names_ours(situation, it));
+    let groups = parts.security_groups.values().filter(|it| names_own(situation, it));
     linked.extend(groups.map(|it| it.id.to_string()));
     linked
 }
 
-/// Whether an interface is in a subnet of ours or has a group of ours.
+/// Whether an interface is in a subnet of the network or has a group of the network.
 pub(crate) fn interface(situation: &Situation<'_>, it: &Interface) -> bool {
-    situation.ours.subnets.contains_key(&it.subnet) || has_ours(situation, &it.groups)
+    situation.own.subnets.contains_key(&it.subnet) || has_own(situation, &it.groups)
 }
 
-/// Whether a load balancer has an interface in a subnet of ours or a group of ours.
+/// Whether a load balancer has an interface in a subnet of the network or a group of the network.
 pub(crate) fn load_balancer(situation: &Situation<'_>, it: &LoadBalancer) -> bool {
     let mut interfaces = situation.others.interfaces.values();
-    has_ours(situation, &it.groups)
-        || interfaces.any(|of| is_interface_of(of, it) && interface(situation, of))
+    has_own(situation, &it.groups) || interfaces.any(|of| is_interface_of(of, it) && interface(situation, of))
 }
 
-/// Whether rules of a group name a group of ours.
-pub(crate) fn names_ours(situation: &Situation<'_>, group: &SecurityGroup) -> bool {
+/// Whether rules of a group name a group of the network.
+pub(crate) fn names_own(situation: &Situation<'_>, group: &SecurityGroup) -> bool {
     let mut rules = group.ingress.iter().chain(&group.egress);
-    rules.any(|rule| matches!(&rule.peer, Peer::Group(id) if situation.ours.security_groups.contains_key(id)))
+    rules.any(|rule| matches!(&rule.peer, Peer::Group(id) if situation.own.security_groups.contains_key(id)))
 }
 
-/// Whether one of the groups is ours.
-pub(crate) fn has_ours(situation: &Situation<'_>, groups: &BTreeSet<SecurityGroupId>) -> bool {
-    groups.iter().any(|group| situation.ours.security_groups.contains_key(group))
+/// Whether one of the groups is the network's.
+pub(crate) fn has_own(situation: &Situation<'_>, groups: &BTreeSet<SecurityGroupId>) -> bool {
+    groups.iter().any(|group| situation.own.security_groups.contains_key(group))
 }
 
 /// What no other load balancer has: the ARN; of a classic one, which has none, the name.

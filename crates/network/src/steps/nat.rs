@@ -84,7 +84,7 @@ fn attend(situation: &Situation<'_>, draft: &mut Draft, nat: &NatGateway, role: 
     }
 }
 
-/// Deletes a NAT gateway of ours.
+/// Deletes a NAT gateway of the network.
 pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft, nat: &NatGateway, role: &Role, why: &str) {
     match nat.state {
         NatState::Pending | NatState::Available | NatState::Failed => {
@@ -127,7 +127,7 @@ fn delete_unwanted(situation: &Situation<'_>, draft: &mut Draft) {
 
 fn release(situation: &Situation<'_>, draft: &mut Draft, role: &Role) {
     let Some(id) = situation.id(role).map(AllocationId::from) else { return };
-    if !situation.ours.addresses.contains_key(&id) {
+    if !situation.own.addresses.contains_key(&id) {
         return;
     }
     if situation.living_nats().any(|nat| nat.allocations.contains(&id)) {
@@ -137,8 +137,8 @@ fn release(situation: &Situation<'_>, draft: &mut Draft, role: &Role) {
     draft.send(situation, role, Change::ReleaseAddress { allocation: id }, "it is no longer requested");
 }
 
-/// Whether a route in a table of ours leads to a NAT gateway.
+/// Whether a route in a table of the network leads to a NAT gateway.
 pub(crate) fn is_routed_to(situation: &Situation<'_>, nat: &NatGatewayId) -> bool {
-    let mut routes = situation.ours.route_tables.values().flat_map(|table| &table.routes);
+    let mut routes = situation.own.route_tables.values().flat_map(|table| &table.routes);
     routes.any(|route| matches!(&route.target, RouteTarget::NatGateway(id) if id == nat))
 }

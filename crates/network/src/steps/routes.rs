@@ -193,7 +193,7 @@ fn association(
             found.map(|it| (table.id.clone(), it.id.clone()))
         })
     };
-    find(&situation.ours.route_tables).or_else(|| find(&situation.others.route_tables))
+    find(&situation.own.route_tables).or_else(|| find(&situation.others.route_tables))
 }
 
 /// AWS refuses to associate a subnet that uses another table: then the planner asks for all tables of the VPC, to find that one.
@@ -210,10 +210,10 @@ fn associate(
     if let (Some(refused), Some(vpc)) = (refused, situation.vpc_id())
         && refused.refusal.code.as_deref() == Some("Resource.AlreadyAssociated")
     {
-        let look = situation.observed.in_vpc.get(&vpc);
-        let begun = look.and_then(|it| it.begun.get(&Kind::RouteTable)).copied();
+        let read = situation.observed.in_vpc.get(&vpc);
+        let begun = read.and_then(|it| it.begun.get(&Kind::RouteTable)).copied();
         if begun.is_none_or(|begun| begun < refused.at) {
-            draft.look_in(Kind::RouteTable, Scope::Vpc(vpc), refused.at);
+            draft.request_read_in(Kind::RouteTable, Scope::Vpc(vpc), refused.at);
         }
     }
     draft.fix(role, change, why);

@@ -45,7 +45,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, subnet: &DesiredSubnet, 
         }
     }
     if !others_are_known(situation, draft) {
-        let message = format!("AWS is asked which subnets {vpc} has");
+        let message = format!("waiting for a read of the subnets of {vpc}");
         return draft.note(role, Weight::Pending, Reason::CreatingNetwork, message);
     }
     let ipv6 = ipv6_of(situation, subnet);
@@ -58,19 +58,19 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, subnet: &DesiredSubnet, 
     draft.create(situation, role, |_| Change::CreateSubnet { vpc, zone, cidr, ipv6, tags });
 }
 
-/// Whether a look showed the subnets that the user's VPC has already: the controller carves ranges around them. Requests the first
-/// look, and another one when AWS says that a range is taken.
+/// Whether a read showed the subnets that the user's VPC has already: the controller carves ranges around them. Requests the first
+/// read, and another one when AWS says that a range is taken.
 fn others_are_known(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     let DesiredVpc::Existing(vpc) = &situation.desired.vpc else { return true };
-    let look = situation.observed.in_vpc.get(vpc);
-    let begun = look.and_then(|look| look.begun.get(&Kind::Subnet)).copied();
+    let read = situation.observed.in_vpc.get(vpc);
+    let begun = read.and_then(|read| read.begun.get(&Kind::Subnet)).copied();
     let taken = situation.memory.calls.failures.iter().filter(|it| says_taken(it)).map(|it| it.at).max();
     let from = match begun {
         None => Some(situation.now),
         Some(begun) => taken.filter(|taken| *taken > begun),
     };
     if let Some(from) = from {
-        draft.look_in(Kind::Subnet, Scope::Vpc(vpc.clone()), from);
+        draft.request_read_in(Kind::Subnet, Scope::Vpc(vpc.clone()), from);
     }
     begun.is_some()
 }

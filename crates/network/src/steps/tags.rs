@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft) {
     let there: BTreeMap<String, Tags> =
-        tagged(&situation.ours).into_iter().map(|it| (it.id, it.tags)).collect();
+        tagged(&situation.own).into_iter().map(|it| (it.id, it.tags)).collect();
     let mut removed: BTreeMap<BTreeSet<String>, (Role, BTreeSet<String>)> = BTreeMap::new();
     for (role, held) in &situation.held {
         let has = there.get(&held.id).filter(|_| held.standing == Standing::Shown);

@@ -1,4 +1,4 @@
-//! The VPC: the planner creates ours and sets its ranges and attributes; of the user's it reports what is not as a network needs it.
+//! The VPC: the planner creates the network's and sets its ranges and attributes; of the user's it reports what is not as a network needs it.
 
 use crate::desired::DesiredVpc;
 use crate::draft::{Draft, Weight};
@@ -24,7 +24,7 @@ fn managed(situation: &Situation<'_>, draft: &mut Draft, cidr: Ipv4Net, secondar
     let tags = crate::tags::of(situation.desired, &role);
     draft.create(situation, &role, |_| Change::CreateVpc { cidr, ipv6, tags });
     if ipv6 && draft.actions.iter().any(|it| matches!(it.change, Change::CreateVpc { .. })) {
-        // The range comes with the VPC, but not with the answer.
+        // The range comes with the VPC, but not with the response.
         let intent = Intent { since: situation.now, attempt: 0, origin: Origin::Assumed };
         draft.record.intents.insert(Role::VpcIpv6, intent);
     }
@@ -91,28 +91,28 @@ fn ipv6_range(situation: &Situation<'_>, draft: &mut Draft, vpc: &Vpc) {
     }
 }
 
-/// The attributes are not part of a VPC's description; they are looked at rarely, because nothing but a person changes them.
+/// The attributes are not part of a VPC's description; they are read rarely, because only users change them.
 fn attributes_are_known(situation: &Situation<'_>, draft: &mut Draft, vpc: &Vpc) -> bool {
     let begun = situation.observed.attributes.get(&vpc.id).map(|it| it.begun);
     let known = vpc.dns_support.is_some() && vpc.dns_hostnames.is_some();
-    let lost = unanswered(situation, vpc).filter(|lost| begun.is_none_or(|begun| begun < *lost));
+    let lost = response_lost(situation, vpc).filter(|lost| begun.is_none_or(|begun| begun < *lost));
     let from = match (lost, begun) {
-        // Only this look tells whether the change happened.
+        // Only this read shows whether the change happened.
         (Some(lost), _) => lost,
         (None, Some(begun)) => begun.plus(ATTRIBUTES),
-        // Our own answers tell them.
+        // Responses to the provider's own calls show them.
         (None, None) if known => situation.now.plus(ATTRIBUTES),
         (None, None) => situation.now,
     };
-    draft.look_in(Kind::VpcAttributes, Scope::Ids(BTreeSet::from([vpc.id.to_string()])), from);
+    draft.request_read_in(Kind::VpcAttributes, Scope::Ids(BTreeSet::from([vpc.id.to_string()])), from);
     if !known {
-        draft.incomplete(&Role::Vpc, "AWS is asked for the attributes of the VPC");
+        draft.incomplete(&Role::Vpc, "waiting for a read of the VPC's attributes");
     }
     known
 }
 
-/// When a change of an attribute was sent last whose answer was lost.
-fn unanswered(situation: &Situation<'_>, vpc: &Vpc) -> Option<Timestamp> {
+/// When a change of an attribute was sent last whose response was lost.
+fn response_lost(situation: &Situation<'_>, vpc: &Vpc) -> Option<Timestamp> {
     let lost = situation.memory.calls.failures.iter().filter(|it| it.lost);
     let of_vpc = lost.filter(
         |it| matches!(&it.action.change, Change::ModifyVpcAttribute { vpc: id, .. } if *id == vpc.id),
@@ -133,7 +133,7 @@ fn attributes(draft: &mut Draft, vpc: &Vpc) {
 fn existing(situation: &Situation<'_>, draft: &mut Draft, id: &VpcId) {
     let scope = Scope::Ids(BTreeSet::from([id.to_string()]));
     let begun = situation.observed.by_id.begun.get(&Kind::Vpc).and_then(|ids| ids.get(id.as_str())).copied();
-    draft.look_in(Kind::Vpc, scope, begun.map_or(situation.now, |begun| begun.plus(USERS)));
+    draft.request_read_in(Kind::Vpc, scope, begun.map_or(situation.now, |begun| begun.plus(USERS)));
     let say = |draft: &mut Draft, reason, message: String| {
         draft.note(&Role::Vpc, Weight::Failed, reason, message);
     };
@@ -141,7 +141,12 @@ fn existing(situation: &Situation<'_>, draft: &mut Draft, id: &VpcId) {
         return match begun {
             Some(_) => say(draft, Reason::VpcNotFound, format!("there is no {id}")),
             None => {
-                draft.note(&Role::Vpc, Weight::Pending, Reason::CreatingNetwork, "AWS is asked for the VPC");
+                draft.note(
+                    &Role::Vpc,
+                    Weight::Pending,
+                    Reason::CreatingNetwork,
+                    "waiting for a read of the VPC",
+                );
             }
         };
     };

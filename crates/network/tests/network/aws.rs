@@ -136,7 +136,7 @@ impl Aws {
     }
 
     /// A read of one kind.
-    pub fn look(&mut self, kind: Kind, scope: &Scope) -> Parts {
+    pub fn read(&mut self, kind: Kind, scope: &Scope) -> Parts {
         self.reads += if kind == Kind::VpcAttributes { 2 } else { 1 };
         at_once(self.cloud.describe_network(kind, scope)).unwrap()
     }
@@ -149,7 +149,7 @@ impl Aws {
 
     /// A user deletes a NAT gateway; it is gone at once.
     pub fn delete_nat(&mut self, id: &NatGatewayId) {
-        self.region.delete_behind_back(id.as_str()).unwrap();
+        self.region.delete_as_another_user(id.as_str()).unwrap();
         self.refresh();
     }
 
@@ -164,7 +164,7 @@ impl Aws {
             public_ip: None,
             tags: Tags::new(),
         };
-        let id = self.region.put_stranger_interface(new).unwrap();
+        let id = self.region.put_foreign_interface(new).unwrap();
         self.by_hand(|parts| parts.interfaces.get_mut(&id).unwrap().groups.clear());
         id
     }
@@ -194,14 +194,14 @@ impl Aws {
         self.set(|settings| settings.network_quotas.addresses = quota);
     }
 
-    /// So many NAT gateways fail from now on.
+    /// How many NAT gateways fail from now on.
     pub fn fail_nats(&mut self, times: u32) {
         let (code, message) = ("InternalError".to_owned(), "it failed".to_owned());
         let rule = NatMishap { zone: None, skip: 0, times: Some(times), code, message };
         self.region.set_nat_mishaps(if times > 0 { vec![rule] } else { vec![] }).unwrap();
     }
 
-    /// So many interface endpoints fail from now on.
+    /// How many interface endpoints fail from now on.
     pub fn fail_endpoints(&mut self, times: u32) {
         let failure = "Other: there is no room".to_owned();
         self.region.with(|region| region.set_endpoint_mishap(EndpointMishap { times, failure })).unwrap();

@@ -8,10 +8,10 @@ use foo_network::Desired;
 use foo_network::desired::*;
 use std::time::Duration;
 
-/// What one crash may cost: the looks of the next process.
+/// What one crash may cost: the reads of the next process.
 const EACH: Duration = Duration::from_secs(5);
 
-/// A network at rest, and how many calls and how long its deletion takes if nothing goes wrong.
+/// An idle network, and how many calls and how long its deletion takes if nothing goes wrong.
 fn calm(desired: &Desired) -> (World, usize, Duration) {
     let mut world = World::new(desired.clone());
     world.rest();

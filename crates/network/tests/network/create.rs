@@ -9,20 +9,20 @@ use foo_network::desired::*;
 use foo_network::report::ConditionKind;
 use std::collections::BTreeSet;
 
-/// What a network has to look like when it is done, told from AWS alone.
+/// What a network has to read like when it is done, by AWS's state alone.
 pub fn assert_complete(world: &World) {
     let desired = &world.desired;
     let parts = &world.aws.parts;
-    let ours = |tags: &Tags| tags.get("infrastructure.foo.com/network") == Some(&desired.network_id);
+    let own = |tags: &Tags| tags.get("infrastructure.foo.com/network") == Some(&desired.network_id);
     let story = || world.story();
     assert_eq!(
-        parts.subnets.values().filter(|it| ours(&it.tags)).count(),
+        parts.subnets.values().filter(|it| own(&it.tags)).count(),
         desired.subnets.len(),
         "{}",
         story()
     );
     let nats: Vec<_> =
-        parts.nat_gateways.values().filter(|it| ours(&it.tags) && it.state != NatState::Deleted).collect();
+        parts.nat_gateways.values().filter(|it| own(&it.tags) && it.state != NatState::Deleted).collect();
     let zones: BTreeSet<_> = desired.subnets.iter().map(|it| &it.zone).collect();
     let expected = match desired.nat {
         NatMode::PerZone => zones.len(),
@@ -31,17 +31,17 @@ pub fn assert_complete(world: &World) {
     };
     assert_eq!(nats.len(), expected, "NAT gateways\n{}", story());
     assert!(nats.iter().all(|it| it.state == NatState::Available));
-    let addresses = parts.addresses.values().filter(|it| ours(&it.tags)).count();
+    let addresses = parts.addresses.values().filter(|it| own(&it.tags)).count();
     assert_eq!(addresses, expected, "addresses\n{}", story());
-    let groups = parts.security_groups.values().filter(|it| ours(&it.tags)).count();
+    let groups = parts.security_groups.values().filter(|it| own(&it.tags)).count();
     assert_eq!(groups, desired.security_groups.len());
     assert_eq!(
-        parts.route_tables.values().filter(|it| ours(&it.tags)).count(),
+        parts.route_tables.values().filter(|it| own(&it.tags)).count(),
         zones.len() + 1,
         "{}",
         story()
     );
-    for subnet in parts.subnets.values().filter(|it| ours(&it.tags)) {
+    for subnet in parts.subnets.values().filter(|it| own(&it.tags)) {
         let public = subnet.tags["infrastructure.foo.com/role"].contains("public");
         let table = parts
             .route_tables
@@ -60,7 +60,7 @@ pub fn assert_complete(world: &World) {
         }
         assert_eq!(subnet.public_ip_on_launch, public);
     }
-    let vpc = parts.vpcs.values().filter(|it| ours(&it.tags)).collect::<Vec<_>>();
+    let vpc = parts.vpcs.values().filter(|it| own(&it.tags)).collect::<Vec<_>>();
     assert_eq!(vpc.len(), 1);
     assert_eq!((vpc[0].dns_support, vpc[0].dns_hostnames), (Some(true), Some(true)));
     assert_eq!(parts.internet_gateways.len(), 1);
@@ -75,7 +75,7 @@ fn measure(zones: &str, nat: NatMode) -> (usize, u32, usize) {
     assert_eq!((ready.status, ready.reason), (Status::True, Reason::NetworkAsRequested), "{ready:?}");
     let (created, rounds) = (world.sent, world.rounds);
     world.rest();
-    assert_eq!(world.sent, created, "nothing is sent at rest");
+    assert_eq!(world.sent, created, "nothing is sent to an idle network");
     world.delete();
     (created, rounds, world.sent - created)
 }
@@ -151,18 +151,18 @@ fn dual_stack_with_endpoints_and_a_second_range() {
 }
 
 #[test]
-fn in_a_brought_vpc_no_subnet_is_created_before_those_that_it_has_were_looked_at() {
+fn in_a_brought_vpc_no_subnet_is_created_before_the_existing_ones_were_read() {
     let mut world = users_vpc();
     let DesiredVpc::Existing(vpc) = world.desired.vpc.clone() else { panic!() };
-    let looked = |world: &World| {
-        world.observed.in_vpc.get(&vpc).and_then(|look| look.begun.get(&Kind::Subnet)).copied()
+    let zones_read = |world: &World| {
+        world.observed.in_vpc.get(&vpc).and_then(|read| read.begun.get(&Kind::Subnet)).copied()
     };
     world.run_until("others created", |it| {
-        assert!(it.aws.parts.subnets.is_empty() && looked(it).is_none(), "{}", it.story());
+        assert!(it.aws.parts.subnets.is_empty() && zones_read(it).is_none(), "{}", it.story());
         it.aws.parts.security_groups.len() == 3
     });
-    // One more comes after the look: AWS refuses ours, and the look is repeated.
-    world.look(Kind::Subnet, &Scope::Vpc(vpc.clone()));
+    // One more comes after the read: AWS refuses the network's one, and the read is repeated.
+    world.read(Kind::Subnet, &Scope::Vpc(vpc.clone()));
     let taken = Change::CreateSubnet {
         vpc: vpc.clone(),
         zone: zone('c'),
@@ -170,14 +170,14 @@ fn in_a_brought_vpc_no_subnet_is_created_before_those_that_it_has_were_looked_at
         ipv6: None,
         tags: Tags::new(),
     };
-    let before = looked(&world);
-    let theirs = world.aws.call(&taken).subnets.into_keys().next().unwrap();
-    world.run_until("looked again", |it| looked(it) > before);
-    assert!(world.observed.in_vpc[&vpc].parts.subnets.contains_key(&theirs));
-    let looks = looked(&world);
+    let before = zones_read(&world);
+    let foreign = world.aws.call(&taken).subnets.into_keys().next().unwrap();
+    world.run_until("zones_read again", |it| zones_read(it) > before);
+    assert!(world.observed.in_vpc[&vpc].parts.subnets.contains_key(&foreign));
+    let reads = zones_read(&world);
     world.desired.subnets[0].cidr = "10.0.200.0/24".parse().unwrap();
     world.run_until("complete", |it| it.condition(ConditionKind::SubnetsReady).status == Status::True);
     world.aws.advance(world.aws.now.plus(std::time::Duration::from_hours(1)));
-    world.run_until("at rest", |it| it.aws.parts.subnets.len() == 5);
-    assert_eq!(looked(&world), looks, "not looked at again without need");
+    world.run_until("idle", |it| it.aws.parts.subnets.len() == 5);
+    assert_eq!(zones_read(&world), reads, "not zones_read at again without need");
 }

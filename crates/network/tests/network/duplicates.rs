@@ -1,4 +1,4 @@
-//! Two parts with one role, as a lost answer may leave them behind where AWS has no token: the one in use is kept.
+//! Two parts with one role, as a lost response may leave them behind where AWS has no token: the one in use is kept.
 
 use crate::create::assert_complete;
 use crate::faults::assert_gone;

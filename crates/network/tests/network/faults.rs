@@ -7,7 +7,7 @@ use foo_network::Desired;
 use foo_network::desired::*;
 use std::time::Duration;
 
-/// Nothing of ours is left, and nothing of others was touched.
+/// Nothing of the network is left, and nothing of others was touched.
 pub fn assert_gone(world: &World) {
     let parts = &world.aws.parts;
     let left = [
@@ -83,9 +83,9 @@ fn a_fault_at_each_call_while_new_parts_are_shown_late() {
     at_each_call(&desired("a"), &UNANSWERED, |world| world.aws.show_new_parts_after(Duration::from_secs(20)));
 }
 
-/// Nobody is told what became of any call: every effect has to be seen.
+/// No call gets a response: every effect has to be read.
 #[test]
-fn a_network_without_a_single_answer_is_complete_and_gone_after_minutes() {
+fn a_network_without_any_response_is_complete_and_deleted_after_minutes() {
     for reason in [Reason::ResponseLost, Reason::AwsInternalError] {
         for desired in [desired("a"), desired("abc"), Desired { nat: NatMode::Single, ..full() }] {
             let mut world = World::new(desired);

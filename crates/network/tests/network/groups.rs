@@ -17,8 +17,8 @@ fn a_rule_about_a_foreign_group_goes_with_the_spec_and_those_of_controllers_stay
     let peer = SecurityGroupId::new("sg-office");
     let mut world = World::new(desired("a"));
     world.settle();
-    let theirs = SecurityGroup { id: peer.clone(), tags: Tags::new(), ..node(&world).clone() };
-    world.aws.by_hand(|parts| drop(parts.security_groups.insert(peer.clone(), theirs)));
+    let foreign = SecurityGroup { id: peer.clone(), tags: Tags::new(), ..node(&world).clone() };
+    world.aws.by_hand(|parts| drop(parts.security_groups.insert(peer.clone(), foreign)));
     let plain = world.desired.clone();
     let office = GroupRule { description: "office".to_owned(), ..rule(GroupPeer::GroupId(peer.clone()), 22) };
     world.desired.security_groups[0].ingress.push(office);
@@ -79,13 +79,13 @@ fn a_description_is_edited_in_place_and_put_back() {
     assert_eq!(node(&world).ingress, expected);
 }
 
-/// Its controller finds the rule by that description, and deletes it when the load balancer goes: then ours is added.
+/// Its controller finds the rule by that description, and deletes it when the load balancer goes: then the network's is added.
 #[test]
 fn a_requested_rule_that_a_controller_described_keeps_its_description() {
     for description in ["elbv2.k8s.aws/targetGroupBinding=shared", "kubernetes.io/rule/nlb/client=a1b2"] {
         let mut world = World::new(desired("a"));
         world.rest();
-        let theirs = Rule {
+        let foreign = Rule {
             protocol: Protocol::Tcp(30000, 32767),
             peer: Peer::V4("192.0.2.0/24".parse().unwrap()),
             description: description.to_owned(),
@@ -94,15 +94,15 @@ fn a_requested_rule_that_a_controller_described_keeps_its_description() {
         let by_hand = |world: &mut World, change: &dyn Fn(&mut SecurityGroup)| {
             world.aws.by_hand(|parts| change(parts.security_groups.get_mut(&id).unwrap()));
         };
-        by_hand(&mut world, &|it| _ = it.ingress.insert(theirs.clone()));
-        let ours = GroupRule { protocol: theirs.protocol, description: "office".to_owned(), ..rule(peer, 0) };
-        world.desired.security_groups[0].ingress.push(ours);
+        by_hand(&mut world, &|it| _ = it.ingress.insert(foreign.clone()));
+        let own = GroupRule { protocol: foreign.protocol, description: "office".to_owned(), ..rule(peer, 0) };
+        world.desired.security_groups[0].ingress.push(own);
         world.rest();
-        assert!(node(&world).ingress.contains(&theirs), "{}", world.story());
-        by_hand(&mut world, &|it| _ = it.ingress.remove(&theirs));
+        assert!(node(&world).ingress.contains(&foreign), "{}", world.story());
+        by_hand(&mut world, &|it| _ = it.ingress.remove(&foreign));
         world.rest();
-        let ours = Rule { description: "office".to_owned(), ..theirs };
-        assert!(node(&world).ingress.contains(&ours), "{}", world.story());
+        let own = Rule { description: "office".to_owned(), ..foreign };
+        assert!(node(&world).ingress.contains(&own), "{}", world.story());
     }
 }
 

@@ -46,7 +46,7 @@ fn a_copy_of_a_network_in_a_brought_vpc_changes_and_deletes_nothing() {
 }
 
 #[test]
-fn nothing_is_done_before_a_look_tells_whose_the_vpc_is() {
+fn nothing_is_done_before_a_read_shows_the_owner_of_the_vpc() {
     let mut world = World::new(desired("a"));
     world.settle();
     copied(&mut world);
@@ -66,8 +66,8 @@ fn nothing_is_done_before_a_look_tells_whose_the_vpc_is() {
     world.desired.being_deleted = true;
     world.pass();
     assert_eq!(world.sent, sent, "{}", world.story());
-    let wanted = world.report.as_ref().unwrap().looks.iter().any(|it| it.kind == Kind::Vpc);
-    assert!(wanted, "the VPC is looked for");
+    let wanted = world.report.as_ref().unwrap().reads.iter().any(|it| it.kind == Kind::Vpc);
+    assert!(wanted, "the VPC is read for");
 }
 
 #[test]

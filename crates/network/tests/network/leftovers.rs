@@ -103,7 +103,7 @@ fn leftovers_are_deleted_if_that_is_requested() {
     assert!(world.aws.parts.load_balancers.is_empty() && world.aws.parts.target_groups.is_empty());
 }
 
-/// A network in a VPC of the user's, at rest, and a subnet there that is not of the network.
+/// An idle network in a VPC of the user's, and a subnet there that is not of the network.
 pub fn brought() -> (World, SubnetId) {
     let mut world = users_vpc();
     world.run_until("complete", |it| it.condition(ConditionKind::RoutesReady).status == Status::True);
@@ -126,11 +126,11 @@ fn balancers(world: &World) -> Vec<&str> {
 
 #[test]
 fn in_a_brought_vpc_what_another_cluster_of_the_same_name_has_is_not_taken() {
-    let (mut world, theirs) = brought();
-    let ours = world.aws.parts.subnets.keys().find(|it| **it != theirs).unwrap().clone();
-    let own = service_in(&mut world.aws, &ours, "elbv2.k8s.aws/cluster", "web");
-    let other = service_in(&mut world.aws, &theirs, "elbv2.k8s.aws/cluster", "web2");
-    let idle = world.aws.interface(&theirs, "aws-K8S-i-1");
+    let (mut world, foreign) = brought();
+    let own = world.aws.parts.subnets.keys().find(|it| **it != foreign).unwrap().clone();
+    let own = service_in(&mut world.aws, &own, "elbv2.k8s.aws/cluster", "web");
+    let other = service_in(&mut world.aws, &foreign, "elbv2.k8s.aws/cluster", "web2");
+    let idle = world.aws.interface(&foreign, "aws-K8S-i-1");
     world.aws.by_hand(|parts| {
         let it = parts.interfaces.get_mut(&idle).unwrap();
         it.in_use = false;
@@ -144,16 +144,16 @@ fn in_a_brought_vpc_what_another_cluster_of_the_same_name_has_is_not_taken() {
         (parts.security_groups.contains_key(&own), parts.security_groups.contains_key(&other)),
         (false, true)
     );
-    // Nothing tells whose target groups are.
+    // The owner of target groups is unknown.
     assert_eq!(parts.target_groups.len(), 2);
-    assert_eq!(parts.subnets.keys().collect::<Vec<_>>(), [&theirs]);
+    assert_eq!(parts.subnets.keys().collect::<Vec<_>>(), [&foreign]);
 }
 
 #[test]
 fn parts_of_another_network_are_never_left_overs() {
     let of_prod = |world: &mut World| {
         let mut group = world.aws.parts.security_groups.values().next().unwrap().clone();
-        group.id = SecurityGroupId::new("sg-theirs");
+        group.id = SecurityGroupId::new("sg-foreign");
         group.name = "foo-prod-node".to_owned();
         (group.ingress, group.egress) = (BTreeSet::new(), BTreeSet::new());
         group.tags = Tags::from([
@@ -164,17 +164,17 @@ fn parts_of_another_network_are_never_left_overs() {
     };
     let (mut world, _) = brought();
     of_prod(&mut world);
-    // It uses a group of ours.
+    // It uses a group of the network.
     let node = world
         .aws
         .parts
         .security_groups
         .values()
-        .find(|it| it.name.ends_with("-node") && it.id.as_str() != "sg-theirs");
+        .find(|it| it.name.ends_with("-node") && it.id.as_str() != "sg-foreign");
     let node = node.unwrap().id.clone();
-    let theirs = SecurityGroupId::new("sg-theirs");
+    let foreign = SecurityGroupId::new("sg-foreign");
     let rule = Rule { protocol: Protocol::All, peer: Peer::Group(node), description: "peers".into() };
-    world.aws.by_hand(|parts| parts.security_groups.get_mut(&theirs).unwrap().ingress = [rule].into());
+    world.aws.by_hand(|parts| parts.security_groups.get_mut(&foreign).unwrap().ingress = [rule].into());
     for mut world in [world, {
         let mut managed = World::new(Desired { leftovers: Leftovers::Delete, ..desired("a") });
         managed.rest();
@@ -184,10 +184,10 @@ fn parts_of_another_network_are_never_left_overs() {
         world.desired.being_deleted = true;
         let later = world.aws.now.plus(Duration::from_mins(30));
         world.run_until("later", |it| it.aws.now > later);
-        assert!(world.aws.parts.security_groups.contains_key(&theirs), "{}", world.story());
+        assert!(world.aws.parts.security_groups.contains_key(&foreign), "{}", world.story());
         let message = world.condition(ConditionKind::Deleting).message;
-        assert!(message.contains("security group sg-theirs (foo-prod-node)"), "{message}");
-        world.aws.by_hand(|parts| drop(parts.security_groups.remove(&theirs)));
+        assert!(message.contains("security group sg-foreign (foo-prod-node)"), "{message}");
+        world.aws.by_hand(|parts| drop(parts.security_groups.remove(&foreign)));
         world.delete();
     }
 }
@@ -203,11 +203,11 @@ fn load_balancers_of_a_network_inside_our_vpc_are_not_taken() {
     let subnet = Change::CreateSubnet { vpc, zone: zone('c'), cidr, ipv6: None, tags };
     let subnet = world.aws.call(&subnet).subnets.into_keys().next().unwrap();
     service(&mut world.aws, "elbv2.k8s.aws/cluster");
-    service_in(&mut world.aws, &subnet, "elbv2.k8s.aws/cluster", "theirs");
+    service_in(&mut world.aws, &subnet, "elbv2.k8s.aws/cluster", "foreign");
     world.desired.being_deleted = true;
     let later = world.aws.now.plus(Duration::from_mins(30));
     world.run_until("later", |it| it.aws.now > later);
-    assert_eq!(balancers(&world), ["theirs"], "{}", world.story());
+    assert_eq!(balancers(&world), ["foreign"], "{}", world.story());
 }
 
 /// EKS tags the group of its control plane's interfaces as owned, too, and deletes it itself.
@@ -315,7 +315,7 @@ fn what_controllers_of_an_eks_cluster_left_is_found_by_the_name_at_eks() {
     }
 }
 
-/// A group that EKS made for a cluster that has the Cluster's name at EKS, which ours has not.
+/// A group that EKS created for a cluster that has the Cluster's name at EKS, which the network's has not.
 #[test]
 fn the_group_of_another_eks_cluster_with_the_name_of_the_cluster_stays() {
     let mut world = settled(on_eks());
@@ -328,12 +328,12 @@ fn the_group_of_another_eks_cluster_with_the_name_of_the_cluster_stays() {
 
 #[test]
 fn in_a_brought_vpc_only_the_name_at_eks_counts() {
-    let (mut world, theirs) = brought();
+    let (mut world, foreign) = brought();
     world.desired.kubernetes_cluster = Some("team_prod".to_owned());
-    let ours = world.aws.parts.subnets.keys().find(|it| **it != theirs).unwrap().clone();
-    service_in(&mut world.aws, &ours, "elbv2.k8s.aws/cluster", "ours");
+    let own = world.aws.parts.subnets.keys().find(|it| **it != foreign).unwrap().clone();
+    service_in(&mut world.aws, &own, "elbv2.k8s.aws/cluster", "own");
     rename(&mut world, "team_prod");
-    service_in(&mut world.aws, &ours, "elbv2.k8s.aws/cluster", "of-prod");
+    service_in(&mut world.aws, &own, "elbv2.k8s.aws/cluster", "of-prod");
     world.desired.being_deleted = true;
     let later = world.aws.now.plus(Duration::from_mins(30));
     world.run_until("later", |it| it.aws.now > later);

@@ -100,9 +100,9 @@ fn endpoints_and_groups_come_and_go() {
     assert_complete(&world);
 }
 
-/// Looks show neither that it was created nor that it is gone: only the answers tell.
+/// Reads show neither that it was created nor that it is gone: only the responses do.
 #[test]
-fn an_endpoint_that_goes_before_looks_show_it_is_deleted_once() {
+fn an_endpoint_that_is_deleted_before_reads_show_it_is_deleted_once() {
     let mut world = settled(desired("a"));
     world.aws.show_new_parts_after(Duration::from_mins(1));
     world.desired.endpoints = vec![endpoint("s3", DesiredEndpointKind::Gateway)];
@@ -120,13 +120,13 @@ fn an_endpoint_that_goes_before_looks_show_it_is_deleted_once() {
 fn tags_of_the_user_come_and_go_and_those_of_others_stay() {
     let mut world = settled(desired("a"));
     world.aws.by_hand(|parts| {
-        parts.vpcs.values_mut().for_each(|it| drop(it.tags.insert("theirs".into(), "1".into())));
+        parts.vpcs.values_mut().for_each(|it| drop(it.tags.insert("foreign".into(), "1".into())));
     });
     world.desired.tags = Tags::from([("cost".to_owned(), "blue".to_owned())]);
     let from = world.aws.calls.len();
     world.rest();
     let tags = &world.aws.parts.vpcs.values().next().unwrap().tags;
-    assert_eq!((tags.get("team"), tags["cost"].as_str(), tags["theirs"].as_str()), (None, "blue", "1"));
+    assert_eq!((tags.get("team"), tags["cost"].as_str(), tags["foreign"].as_str()), (None, "blue", "1"));
     assert_eq!(calls_since(&world, from), ["DeleteTags", "CreateTags"], "for all parts at once");
 }
 
@@ -171,7 +171,7 @@ fn what_is_changed_by_hand_is_changed_back() {
 }
 
 #[test]
-fn what_is_changed_by_hand_is_only_told_under_warn() {
+fn manual_changes_are_only_reported_under_warn() {
     for what in MEDDLING {
         let mut world = settled(Desired { drift: DriftPolicy::Warn, ..desired("ab") });
         meddle(&mut world, what);
@@ -222,7 +222,7 @@ fn a_part_that_lost_our_tag_is_neither_touched_nor_created_twice() {
 }
 
 #[test]
-fn nat_gateways_that_fail_are_replaced_less_and_less_often() {
+fn nat_gateways_that_fail_are_replaced_with_exponential_back_off() {
     let mut world = World::new(desired("a"));
     world.aws.fail_nats(3);
     world.run_until("failed", |it| it.condition(ConditionKind::NatReady).reason == Reason::NatGatewayFailed);
@@ -235,7 +235,7 @@ fn nat_gateways_that_fail_are_replaced_less_and_less_often() {
 }
 
 #[test]
-fn zones_that_do_not_exist_are_named_before_anything_is_made() {
+fn zones_that_do_not_exist_are_named_before_anything_is_created() {
     let mut world = World::new(desired("az"));
     world.pass();
     world.wait();
@@ -245,7 +245,7 @@ fn zones_that_do_not_exist_are_named_before_anything_is_made() {
 }
 
 #[test]
-fn a_vpc_of_another_installation_is_left_alone_until_it_is_given_up() {
+fn a_vpc_of_another_installation_is_left_alone_until_it_is_released() {
     let mut world = settled(desired("a"));
     world.desired.installation = "there".to_owned();
     world.restart();
@@ -277,15 +277,15 @@ fn nothing_is_done_while_paused_and_nothing_deleted_when_retained() {
 fn what_is_not_the_clusters_is_never_touched() {
     let mut world = settled(Desired { leftovers: Leftovers::Delete, ..desired("a") });
     let subnet = world.aws.parts.subnets.keys().next().unwrap().clone();
-    let interface = world.aws.interface(&subnet, "database of somebody");
+    let interface = world.aws.interface(&subnet, "database of a user");
     world.desired.being_deleted = true;
     let later = world.aws.now.plus(Duration::from_mins(30));
     world.run_until("blocked", |it| it.aws.now > later);
     assert!(world.aws.parts.interfaces.contains_key(&interface));
     let report = world.report.clone().unwrap();
-    assert_eq!(report.strangers.len(), 1);
+    assert_eq!(report.foreign.len(), 1);
     let deleting = world.condition(ConditionKind::Deleting);
-    assert!(deleting.message.contains("(database of somebody)"), "{deleting:?}");
+    assert!(deleting.message.contains("(database of a user)"), "{deleting:?}");
     world.aws.by_hand(|parts| drop(parts.interfaces.remove(&interface)));
     world.delete();
     assert_gone(&world);
@@ -327,7 +327,7 @@ fn a_deletion_in_the_middle_of_a_creation_leaves_nothing() {
     }
 }
 
-/// After a move the planner does not know how many attempts there were: AWS answers the token of an earlier one with a gateway that is deleted.
+/// After a move the planner does not know how many attempts there were: for the token of an earlier one AWS returns a gateway that is deleted.
 #[test]
 fn a_token_of_before_a_move_is_not_used_for_ever() {
     let mut world = World::new(desired("a"));
@@ -349,7 +349,7 @@ fn a_token_of_before_a_move_is_not_used_for_ever() {
 }
 
 #[test]
-fn endpoints_that_fail_are_replaced_less_and_less_often() {
+fn endpoints_that_fail_are_replaced_with_exponential_back_off() {
     let mut world = World::new(desired("a"));
     world.desired.endpoints = vec![sts(&["private/eu-central-1a"])];
     world.aws.fail_endpoints(3);

@@ -1,4 +1,4 @@
-//! Quotas: of AWS's answers about them, and those that only its refusals tell.
+//! Quotas: those that AWS's responses show, and those that only its refusals show.
 
 use crate::create::assert_complete;
 use crate::life::settled;
@@ -39,7 +39,7 @@ fn a_quota_that_has_no_room_for_another_zone_is_named_before_and_keeps_the_rest_
     let asked = world.aws.calls.iter().filter(|it| matches!(it, Change::AllocateAddress { .. })).count();
     assert_eq!(asked, 2, "AWS is not asked for what it will refuse\n{}", world.story());
     assert!(world.report.as_ref().unwrap().wants_quotas);
-    // What needs no more goes on.
+    // What needs no more continues.
     world.desired.tags = Tags::from([("cost".to_owned(), "blue".to_owned())]);
     world.run_until("tagged", |it| it.aws.parts.vpcs.values().all(|it| it.tags.contains_key("cost")));
     world.observed.quotas = Some(Quotas { addresses: Some((3, 2)), ..Quotas::default() });

@@ -41,7 +41,7 @@ fn is_held(world: &mut World, reason: Reason) -> String {
 }
 
 #[test]
-fn a_second_network_of_a_cluster_is_not_begun_and_the_first_is_taken_back_by_its_id() {
+fn a_second_network_of_a_cluster_is_not_begun_and_the_first_is_restored_by_its_id() {
     for mut world in [World::new(desired("ab")), users_vpc()] {
         world.aws.by_hand(|parts| parts.vpcs.values_mut().for_each(|vpc| vpc.dns_hostnames = Some(true)));
         world.settle();
@@ -66,7 +66,7 @@ fn a_network_that_was_just_deleted_or_is_anothers_holds_nothing_back() {
     let old = world.observed.clone();
     world.delete();
     applied_again(&mut world);
-    // Looks of before the deletion, which all clusters of the region share.
+    // Reads of before the deletion, which all clusters of the region share.
     world.observed.tagged = old.tagged;
     world.settle();
     assert_eq!(world.aws.parts.vpcs.len(), 1);
@@ -93,18 +93,18 @@ fn a_network_that_was_just_deleted_or_is_anothers_holds_nothing_back() {
 }
 
 #[test]
-fn the_id_in_an_annotation_does_not_make_the_network_of_another_cluster_ours() {
-    for theirs in ["other/prod", "team/other"] {
+fn the_id_in_an_annotation_gives_no_access_to_the_network_of_another_cluster() {
+    for foreign in ["other/prod", "team/other"] {
         let mut world = World::new(desired("a"));
         world.settle();
         let before = world.aws.parts.clone();
-        theirs.clone_into(&mut world.desired.cluster);
+        foreign.clone_into(&mut world.desired.cluster);
         world.process.record = foo_network::Recorded::default();
         world.restart();
         let said = is_held(&mut world, Reason::NetworkOfAnotherCluster);
         assert!(!said.contains("11111111"), "{said}");
         let sent = world.sent;
-        if theirs == "other/prod" {
+        if foreign == "other/prod" {
             world.delete();
             assert_eq!(world.sent, sent);
         }
@@ -140,7 +140,7 @@ fn lives_for(world: &mut World, time: Duration) {
         let sent = world.sent;
         world.pass();
         let report = world.report.clone().unwrap();
-        let next = report.looks.iter().map(|it| it.from).chain(report.again_at).min();
+        let next = report.reads.iter().map(|it| it.from).chain(report.again_at).min();
         if sent != world.sent {
             continue;
         }

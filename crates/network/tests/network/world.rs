@@ -33,13 +33,13 @@ impl testing::Aws for Aws {
 
     fn read(&mut self, report: &Report, observed: &mut Observed) {
         let now = self.now;
-        for request in report.looks.iter().filter(|it| it.from <= now) {
+        for request in report.reads.iter().filter(|it| it.from <= now) {
             read(self, observed, request.kind, &request.scope);
         }
     }
 
     fn next(report: &Report) -> Option<Timestamp> {
-        report.looks.iter().map(|it| it.from).chain(report.again_at).min()
+        report.reads.iter().map(|it| it.from).chain(report.again_at).min()
     }
 
     fn is_settled(report: &Report) -> bool {
@@ -138,14 +138,14 @@ pub fn endpoint(name: &str, kind: DesiredEndpointKind) -> DesiredEndpoint {
 /// A VPC of the user, with an internet gateway.
 pub fn users_vpc() -> World {
     let mut world = World::new(desired("ab"));
-    let answer = world.aws.call(&Change::CreateVpc {
+    let response = world.aws.call(&Change::CreateVpc {
         cidr: "10.0.0.0/16".parse().unwrap(),
         ipv6: false,
         tags: Tags::new(),
     });
-    let vpc = answer.vpcs.into_keys().next().unwrap();
-    let answer = world.aws.call(&Change::CreateInternetGateway { tags: Tags::new() });
-    let gateway = answer.internet_gateways.into_keys().next().unwrap();
+    let vpc = response.vpcs.into_keys().next().unwrap();
+    let response = world.aws.call(&Change::CreateInternetGateway { tags: Tags::new() });
+    let gateway = response.internet_gateways.into_keys().next().unwrap();
     world.aws.call(&Change::AttachInternetGateway { gateway, vpc: vpc.clone() });
     world.desired.vpc = DesiredVpc::Existing(vpc);
     world
@@ -153,7 +153,7 @@ pub fn users_vpc() -> World {
 
 /// A read of one kind, and what is known after it.
 fn read(aws: &mut Aws, observed: &mut Observed, kind: Kind, scope: &Scope) {
-    let (now, parts) = (aws.now, aws.look(kind, scope));
+    let (now, parts) = (aws.now, aws.read(kind, scope));
     if kind == Kind::VpcAttributes {
         for vpc in parts.vpcs.into_values() {
             let (support, hostnames) = (vpc.dns_support == Some(true), vpc.dns_hostnames == Some(true));
@@ -167,9 +167,9 @@ fn read(aws: &mut Aws, observed: &mut Observed, kind: Kind, scope: &Scope) {
             &mut observed.tagged.parts
         }
         Scope::Vpc(vpc) => {
-            let look = observed.in_vpc.entry(vpc.clone()).or_default();
-            look.begun.insert(kind, now);
-            &mut look.parts
+            let read = observed.in_vpc.entry(vpc.clone()).or_default();
+            read.begun.insert(kind, now);
+            &mut read.parts
         }
         Scope::Ids(ids) => {
             let ById { begun, parts } = &mut observed.by_id;
@@ -201,7 +201,7 @@ pub trait NetworkWorld: Sized {
     fn new(desired: Desired) -> Self;
 
     /// A read of one kind.
-    fn look(&mut self, kind: Kind, scope: &Scope);
+    fn read(&mut self, kind: Kind, scope: &Scope);
 
     /// A whole sweep, as the observer does every five minutes.
     fn sweep(&mut self);
@@ -223,13 +223,13 @@ impl NetworkWorld for World {
         Self::of(Aws::new(), desired, observed)
     }
 
-    fn look(&mut self, kind: Kind, scope: &Scope) {
+    fn read(&mut self, kind: Kind, scope: &Scope) {
         read(&mut self.aws, &mut self.observed, kind, scope);
     }
 
     fn sweep(&mut self) {
         for kind in Kind::OF_A_NETWORK {
-            self.look(kind, &Scope::TagKey("infrastructure.foo.com/network".to_owned()));
+            self.read(kind, &Scope::TagKey("infrastructure.foo.com/network".to_owned()));
         }
     }
 

@@ -38,7 +38,7 @@ pub(super) fn may_be_replaced(facts: &Facts<'_>, name: &MachineName) -> bool {
 }
 
 /// Instances that AWS is about to interrupt and that still count as capacity.
-pub(super) fn taken_back(facts: &Facts<'_>) -> u32 {
+pub(super) fn interrupted(facts: &Facts<'_>) -> u32 {
     let taken = facts.observed.signals.iter().filter(|(id, signal)| {
         let there = facts.instances.get(id).is_some_and(|instance| instance.lifecycle.is_capacity());
         there && signal.kind == SignalKind::Interruption

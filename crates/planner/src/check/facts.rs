@@ -88,8 +88,8 @@ impl<'a> Facts<'a> {
     /// Whether no Kubernetes object needs the instance any more.
     pub(super) fn is_free(&self, id: &InstanceId) -> bool {
         if let Some(claim) = self.claims.get(id) {
-            let let_go = self.machines.get(&claim.name).is_none_or(|machine| machine.lets_go());
-            claim.deletion.is_deleting() && let_go
+            let released = self.machines.get(&claim.name).is_none_or(|machine| machine.releases_instance());
+            claim.deletion.is_deleting() && released
         } else {
             let name = names::machine_name(&self.desired.identity.pool, id);
             let unclaimed = !self.machines.contains_key(&name) && !self.claimed_lately(&name);
@@ -111,7 +111,8 @@ impl<'a> Facts<'a> {
             .map_or_else(|| names::machine_name(&self.desired.identity.pool, id), |claim| claim.name.clone());
         let no_machine = !self.machines.contains_key(&name) && !self.claimed_lately(&name);
         let drained = claim.is_some_and(|claim| {
-            claim.deletion.is_deleting() && self.machines.get(&name).is_none_or(|machine| machine.lets_go())
+            claim.deletion.is_deleting()
+                && self.machines.get(&name).is_none_or(|machine| machine.releases_instance())
         });
         let since = claim
             .and_then(|claim| claim.hook_waiting_since)
@@ -172,7 +173,7 @@ impl<'a> Facts<'a> {
         self.machines.get(name).is_some_and(|machine| machine.mark == RemovalMark::DeleteFirst)
     }
 
-    /// Whether the group is this pool's, and of this management cluster or given up to it.
+    /// Whether the group is this pool's, and of this management cluster or adopted by it.
     pub(super) fn may_manage_group(&self) -> bool {
         let recorded = self.observed.recorded_arn.as_deref();
         self.group.is_some_and(|group| self.desired.identity.may_manage(group, recorded))
@@ -195,8 +196,8 @@ impl<'a> Facts<'a> {
 
     /// Whether the action makes the group this management cluster's.
     pub(super) fn adopts(&self, action: &Action) -> bool {
-        let ours = &self.desired.identity.installation;
-        matches!(action, Action::Group(GroupAction::TagGroup { tags, .. }) if tags.get(TAG_INSTALLATION) == Some(ours))
+        let own = &self.desired.identity.installation;
+        matches!(action, Action::Group(GroupAction::TagGroup { tags, .. }) if tags.get(TAG_INSTALLATION) == Some(own))
     }
 
     pub(super) fn may_release(&self, name: &MachineName) -> bool {

@@ -19,7 +19,7 @@ pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
 }
 
 /// Whether MachineHealthCheck marked it as unhealthy, or its Node is late.
-pub(super) fn is_sick(facts: &Facts<'_>, name: &MachineName) -> bool {
+pub(super) fn is_unhealthy(facts: &Facts<'_>, name: &MachineName) -> bool {
     let rules = facts.desired.remediation;
     let Some(machine) = facts.machines.get(name).filter(|machine| rules.enabled && !machine.spared) else {
         return false;
@@ -35,7 +35,7 @@ pub(super) fn is_sick(facts: &Facts<'_>, name: &MachineName) -> bool {
 /// Whether its instance was launched from other content than the target, and the provider replaces it.
 pub(super) fn is_outdated(facts: &Facts<'_>, name: &MachineName) -> bool {
     let has = content_of(facts, name);
-    is_ours_to_replace(facts) && has.is_some() && has != target_hash(facts)
+    is_replaced_by_provider(facts) && has.is_some() && has != target_hash(facts)
 }
 
 /// Whether it has the target content and has been unready for too long: it failed before.
@@ -44,10 +44,10 @@ pub(super) fn is_overdue(facts: &Facts<'_>, name: &MachineName) -> bool {
     let since = machine.node_since.unwrap_or(machine.created);
     let late = since.until(facts.observed.now) >= Duration::from(facts.desired.rollout.ready_timeout);
     let late = late && facts.observed.clocks.proves_ages();
-    is_ours_to_replace(facts) && late && machine.node != NodeState::Ready
+    is_replaced_by_provider(facts) && late && machine.node != NodeState::Ready
 }
 
-fn is_ours_to_replace(facts: &Facts<'_>) -> bool {
+fn is_replaced_by_provider(facts: &Facts<'_>) -> bool {
     let rules = facts.desired.rollout;
     !rules.paused && rules.strategy == Strategy::RollingUpdate && target_hash(facts).is_some()
 }
@@ -55,7 +55,7 @@ fn is_ours_to_replace(facts: &Facts<'_>) -> bool {
 /// The content that all instances get; `None` if unknown, or if it failed without a rollback.
 fn target_hash<'a>(facts: &Facts<'a>) -> Option<&'a SpecHash> {
     let Wanted::Ready(wanted) = &facts.desired.template else { return None };
-    if given_up(facts).is_none() {
+    if failed_content(facts).is_none() {
         return Some(&wanted.spec_hash);
     }
     let back = facts.desired.rollout.on_failure == OnFailure::Rollback;
@@ -87,7 +87,7 @@ fn good_ones<'a>(facts: &Facts<'a>) -> Vec<(usize, TemplateVersion, &'a SpecHash
 }
 
 /// The desired content, if it failed.
-fn given_up<'a>(facts: &Facts<'a>) -> Option<&'a SpecHash> {
+fn failed_content<'a>(facts: &Facts<'a>) -> Option<&'a SpecHash> {
     let Wanted::Ready(wanted) = &facts.desired.template else { return None };
     let stands = |hash: &SpecHash| {
         let records = &facts.observed.quarantine;
@@ -125,8 +125,8 @@ fn stays_available(facts: &Facts<'_>, found: &mut Found) {
         .collect();
     let replaced = |action: &Action| match action {
         Action::Machine(MachineAction::DeleteMachine { name, only_if: Precondition::SameUid, .. }) => {
-            let theirs = facts.is_lost(name) || is_sick(facts, name) || ends_now(facts, name);
-            !theirs && serves(facts, name)
+            let failed = facts.is_lost(name) || is_unhealthy(facts, name) || ends_now(facts, name);
+            !failed && serves(facts, name)
         }
         _ => false,
     };
@@ -161,7 +161,7 @@ fn serves(facts: &Facts<'_>, name: &MachineName) -> bool {
 }
 
 fn launches_no_quarantined(facts: &Facts<'_>, found: &mut Found) {
-    let Some(bad) = given_up(facts) else { return };
+    let Some(bad) = failed_content(facts) else { return };
     for action in facts.actions {
         let choice = match action {
             Action::Group(GroupAction::CreateGroup(group)) => Some((&group.template.0, group.template.1)),

@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Violation {
     /// An action on a pool that is paused or was moved away.
-    NotOurs {
+    NotManaged {
         /// The action.
         action: ActionKind,
     },
@@ -187,7 +187,7 @@ pub enum Violation {
         /// The Machine.
         machine: MachineName,
         /// The desired replicas in the precondition.
-        told: u32,
+        requested: u32,
         /// The desired replicas.
         target: u32,
     },
@@ -303,7 +303,7 @@ impl Violation {
     /// The rule that it breaks.
     pub fn rule(&self) -> Rule {
         match self {
-            Self::NotOurs { .. } => Rule::HandsOff,
+            Self::NotManaged { .. } => Rule::HandsOff,
             Self::NamesAnotherGroup { .. }
             | Self::ForeignGroup { .. }
             | Self::NotAdoptedYet { .. }
@@ -347,17 +347,17 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.rule().name())?;
         match self {
-            Self::NotOurs { action } => write!(f, "{action} of a pool that is not ours to act on"),
+            Self::NotManaged { action } => write!(f, "{action} of a pool that the provider must not act on"),
             Self::NamesAnotherGroup { action, group } => write!(f, "{action} names another group, {group}"),
-            Self::ForeignGroup { action } => write!(f, "{action} of a group that is not ours"),
+            Self::ForeignGroup { action } => write!(f, "{action} of a foreign group"),
             Self::NotAdoptedYet { action } => {
                 write!(f, "{action} before the group is this management cluster's")
             }
             Self::AnotherInstallationsTemplate { action } => {
                 write!(f, "{action} of another management cluster's template")
             }
-            Self::ForeignTemplate { action } => write!(f, "{action} of a template that is not ours"),
-            Self::WithoutFinalizer { action } => write!(f, "{action} without our finalizer"),
+            Self::ForeignTemplate { action } => write!(f, "{action} of a foreign template"),
+            Self::WithoutFinalizer { action } => write!(f, "{action} without the provider's finalizer"),
             Self::WhileMovable { action } => write!(f, "{action} while the pool may be moved"),
             Self::MovesFreedUnseen => f.write_str("moves are allowed although the group was not read"),
             Self::TerminatedTwice { id } => write!(f, "{id} is terminated twice in one plan"),
@@ -417,8 +417,8 @@ impl fmt::Display for Violation {
             Self::RaisedAboveCeiling { after, ceiling } => {
                 write!(f, "desired capacity is raised to {after}, above the maximum {ceiling}")
             }
-            Self::DeletedForOtherReplicas { machine, told, target } => {
-                write!(f, "Machine {machine} is deleted for {told} replicas, {target} are requested")
+            Self::DeletedForOtherReplicas { machine, requested, target } => {
+                write!(f, "Machine {machine} is deleted for {requested} replicas, {target} are requested")
             }
             Self::TooManyMarkedGo { going, excess } => {
                 write!(f, "{going} marked Machines are deleted, {excess} are too many")

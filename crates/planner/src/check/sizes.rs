@@ -46,8 +46,8 @@ fn walk(facts: &Facts<'_>, group: &Group, found: &mut Found) {
             let removal = facts.desired.goal == Goal::Remove;
             found.check(change.desired.is_none() || !external || removal, || Violation::ExternalSizeWritten);
             // An external maximum may lower it; everything that exists is protected then.
-            let theirs = external && change.desired.is_none();
-            found.check(after >= existing || after >= desired || theirs, || {
+            let by_maximum = external && change.desired.is_none();
+            found.check(after >= existing || after >= desired || by_maximum, || {
                 Violation::LoweredBelowExisting { before: desired, after, existing }
             });
             found.check(change.desired.is_none_or(|written| written >= existing), || {
@@ -79,7 +79,7 @@ fn raise(facts: &Facts<'_>, after: u32, existing: u32, found: &mut Found) {
     let Size::Replicas { ceiling, .. } = facts.desired.size else { return };
     let limit = target(facts, 0)
         .saturating_add(facts.desired.rollout.max_surge.up(target(facts, 0)))
-        .saturating_add(announced::taken_back(facts))
+        .saturating_add(announced::interrupted(facts))
         .max(existing);
     found.check(after <= limit && facts.desired.goal == Goal::Run, || Violation::RaisedAboveLimit {
         after,
@@ -97,7 +97,7 @@ fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
     let (mut marked, mut unmarked) = (0_u32, 0_u32);
     for action in facts.actions {
         let Action::Machine(MachineAction::DeleteMachine { only_if, name, .. }) = action else { continue };
-        let told = match only_if {
+        let requested = match only_if {
             Precondition::SameUid => continue,
             Precondition::StillMarkedForDeletion { replicas: target } => {
                 marked += 1;
@@ -112,9 +112,9 @@ fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
             Size::Replicas { wanted, .. } => wanted,
             Size::External { .. } | Size::Unknown => target(facts, group.sizes.desired),
         };
-        found.check(told == written, || Violation::DeletedForOtherReplicas {
+        found.check(requested == written, || Violation::DeletedForOtherReplicas {
             machine: name.clone(),
-            told,
+            requested,
             target: written,
         });
     }

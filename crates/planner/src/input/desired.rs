@@ -306,9 +306,9 @@ impl Identity {
         tags
     }
 
-    /// Whether the provider may change this group: it belongs to this pool, and to this management cluster, or to one that gave it up
-    /// (invariant I12). The provider creates no group without the tag of its management cluster: one that lacks it was created by somebody
-    /// else and tagged by hand, unless its ARN is `recorded` in the FooMachinePool, so that it is this pool's and only lost the tag.
+    /// Whether the provider may change this group: it belongs to this pool, and to this management cluster or to one
+    /// that released it (invariant I12). The provider creates no group without the tag of its management cluster. A user
+    /// created and tagged one that lacks it, unless its ARN is `recorded` in the FooMachinePool: that one lost its tag.
     pub fn may_manage(&self, group: &Group, recorded: Option<&str>) -> bool {
         let by_installation = match group.tags.get(TAG_INSTALLATION).map(String::as_str) {
             Some(id) => id == self.installation || Some(id) == self.adopt_from.as_deref(),
@@ -354,8 +354,8 @@ impl Identity {
         }
     }
 
-    /// A message for an object that has our name and belongs to another pool: its owner, and what to do.
-    pub(crate) fn somebody_elses(&self, what: &str, tags: &BTreeMap<String, String>) -> String {
+    /// A message for an object that has this pool's name and belongs to another pool: its owner, and the remedy.
+    pub(crate) fn of_another_owner(&self, what: &str, tags: &BTreeMap<String, String>) -> String {
         match Self::owner_by(self.group.clone(), tags).filter(|_| !self.owns(tags)) {
             Some(other) => {
                 format!("{what} belongs to {} and is left alone; {ANOTHER_NAME}", self.other_in_words(&other))

@@ -23,14 +23,15 @@ pub struct Observed {
     #[serde(default)]
     pub aws_clock: Comparison<Aws>,
     /// The group.
-    pub group: Look<Option<Group>>,
+    pub group: LastRead<Option<Group>>,
     /// The launch template. While it is `Unknown`, the planner reads it only if a decision needs it.
-    pub template: Look<Option<LaunchTemplate>>,
-    /// Names of the pool's objects in the place where its spec keeps user data. `Unknown` if it keeps none, or nobody has asked.
+    pub template: LastRead<Option<LaunchTemplate>>,
+    /// Names of the pool's objects in the place where its spec keeps user data. `Unknown` if it keeps none, or before the first
+    /// read.
     #[serde(default)]
-    pub stored: Look<BTreeSet<String>>,
+    pub stored: LastRead<BTreeSet<String>>,
     /// The settings of our lifecycle hook; `None` if it does not exist.
-    pub hook: Look<Option<HookConfig>>,
+    pub hook: LastRead<Option<HookConfig>>,
     /// State reported by EC2 for instances that have a FooMachine but are no longer in the group, or are in
     /// `Terminating:Wait`.
     pub ec2_states: BTreeMap<InstanceId, Ec2State>,
@@ -65,7 +66,7 @@ pub struct Observed {
 
 /// An observation with its age.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Look<T> {
+pub enum LastRead<T> {
     /// Never read, or void since a change by the provider.
     #[default]
     Unknown,
@@ -162,7 +163,7 @@ pub enum MoveBlock {
     Blocked,
 }
 
-impl<T> Look<T> {
+impl<T> LastRead<T> {
     /// The value, if it was read.
     pub fn seen(&self) -> Option<&T> {
         match self {

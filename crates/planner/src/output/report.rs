@@ -42,7 +42,7 @@ pub struct Report {
     /// Events to publish once.
     pub events: Vec<Event>,
     /// When to observe again, and how often.
-    pub next: NextLook,
+    pub next: NextObservation,
 }
 
 /// How far an announcement about an instance is handled.
@@ -301,7 +301,7 @@ impl EventTrigger {
 
 /// When to observe again, and how often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NextLook {
+pub struct NextObservation {
     /// How often the observer describes the group.
     pub pace: Pace,
     /// Plan again after this time even if nothing changes; `None`: only after a change.

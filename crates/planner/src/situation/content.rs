@@ -27,7 +27,7 @@ pub(crate) struct Content<'a> {
     known: Known<'a>,
 }
 
-/// The template with our name, and the spec hashes of its versions, as far as they are known and ours.
+/// The template with the pool's name, and the spec hashes of its versions, as far as they are known and it is the pool's.
 struct Known<'a> {
     template: Option<&'a LaunchTemplateId>,
     hashes: BTreeMap<TemplateVersion, &'a SpecHash>,
@@ -71,8 +71,8 @@ impl<'a> Content<'a> {
 impl<'a> Known<'a> {
     fn of(desired: &Desired, observed: &'a Observed) -> Self {
         let template = observed.template.seen().and_then(Option::as_ref);
-        let ours = template.filter(|template| desired.identity.owns(&template.tags));
-        let versions = ours.map_or(&[][..], |template| &template.versions);
+        let own = template.filter(|template| desired.identity.owns(&template.tags));
+        let versions = own.map_or(&[][..], |template| &template.versions);
         Self {
             template: template.map(|template| &template.id),
             hashes: versions.iter().filter_map(|it| Some((it.version, it.spec_hash.as_ref()?))).collect(),

@@ -80,11 +80,11 @@ impl<'a> Facts<'a> {
         self.observed.clocks.proves_ages()
     }
 
-    /// The group, if the provider may write to it now: ours, active, freshly observed.
+    /// The group, if the provider may write to it now: the pool's own, active, freshly observed.
     pub(crate) fn writable_group(&self) -> Option<&'a Group> {
         match self.view {
-            View::Ours(group) if group.status == GroupStatus::Active && self.is_fresh() => Some(group),
-            View::Ours(_) | View::Unknown | View::Failed { .. } | View::Absent | View::Foreign(_) => None,
+            View::Own(group) if group.status == GroupStatus::Active && self.is_fresh() => Some(group),
+            View::Own(_) | View::Unknown | View::Failed { .. } | View::Absent | View::Foreign(_) => None,
         }
     }
 
@@ -94,10 +94,10 @@ impl<'a> Facts<'a> {
         self.writable_group().filter(|_| known && self.is_settled())
     }
 
-    /// Whether the group was freshly observed, and is ours or does not exist.
+    /// Whether the group was freshly observed, and is the pool's own or does not exist.
     pub(crate) fn knows_members(&self) -> bool {
         match self.view {
-            View::Ours(_) | View::Absent => self.is_fresh(),
+            View::Own(_) | View::Absent => self.is_fresh(),
             View::Unknown | View::Failed { .. } | View::Foreign(_) => false,
         }
     }

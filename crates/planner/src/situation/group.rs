@@ -48,7 +48,7 @@ pub(crate) fn group_is_gone(facts: &Facts<'_>) -> bool {
         && match facts.view {
             View::Absent => facts.is_settled() && facts.memory.ledger.created.is_none(),
             View::Foreign(_) => true,
-            View::Ours(_) | View::Unknown | View::Failed { .. } => false,
+            View::Own(_) | View::Unknown | View::Failed { .. } => false,
         }
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn mix(facts: &Facts<'_>, group: &Group) -> Option<InstancesMix> {
 
 /// Whether the group launches the content that all instances get.
 pub(crate) fn launches_wanted_content(facts: &Facts<'_>) -> bool {
-    let View::Ours(group) = facts.view else { return false };
+    let View::Own(group) = facts.view else { return false };
     matches!(template_state(facts), TemplateState::Ready(..)) && !template_differs(facts, group)
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn lacking_tags(facts: &Facts<'_>, group: &Group) -> BTreeMap<String,
 
 /// Why the group is not usable if it belongs to this pool in another management cluster.
 pub(crate) fn of_another_installation(facts: &Facts<'_>) -> Option<Blocked> {
-    let theirs = facts.other_installation()?;
+    let other = facts.other_installation()?;
     let Identity { group, installation, adopt_from, .. } = &facts.desired.identity;
     let named = match adopt_from {
         Some(named) => format!(", not {named:?}"),
@@ -141,8 +141,8 @@ pub(crate) fn of_another_installation(facts: &Facts<'_>) -> Option<Blocked> {
     };
     let message = format!(
         "Auto Scaling group {group} is managed by another management cluster: its tag {TAG_INSTALLATION} is \
-         {theirs:?}, this one is {installation:?}; it is left alone. If that one no longer manages the pool, set the \
-         annotation {ADOPT_FROM_ANNOTATION}={theirs}{named} on this FooMachinePool"
+         {other:?}, this one is {installation:?}; it is left alone. If that one no longer manages the pool, set the \
+         annotation {ADOPT_FROM_ANNOTATION}={other}{named} on this FooMachinePool"
     );
     Some(Blocked::new(Reason::GroupOfAnotherInstallation, message))
 }
@@ -154,16 +154,16 @@ pub(crate) fn obstacle(facts: &Facts<'_>) -> Option<Blocked> {
         View::Foreign(_) if facts.other_installation().is_some() => of_another_installation(facts),
         View::Foreign(group) if group.status == GroupStatus::Active => Some(Blocked::new(
             Reason::GroupNotOwned,
-            facts.desired.identity.somebody_elses(&format!("Auto Scaling group {name}"), &group.tags),
+            facts.desired.identity.of_another_owner(&format!("Auto Scaling group {name}"), &group.tags),
         )),
-        View::Foreign(group) | View::Ours(group) if group.status == GroupStatus::Deleting => {
+        View::Foreign(group) | View::Own(group) if group.status == GroupStatus::Deleting => {
             Some(Blocked::new(
                 Reason::GroupDeleting,
                 format!("AWS is deleting Auto Scaling group {name}; waiting until it is deleted"),
             ))
         }
         View::Failed { reason, message } => Some(Blocked::new(reason, message)),
-        View::Ours(_) | View::Absent => match &facts.desired.group.settings.subnets {
+        View::Own(_) | View::Absent => match &facts.desired.group.settings.subnets {
             Wanted::Blocked(blocked) => Some(blocked.clone()),
             Wanted::Ready(_) => None,
         },

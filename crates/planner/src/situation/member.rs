@@ -190,7 +190,7 @@ pub(crate) fn claim(
         (false, Some(_), _) => MachineState::Active,
         (true, None, _) => MachineState::Released,
         // Only an observed deletionTimestamp releases; the provider's own call does not suffice.
-        (true, Some(machine), _) if machine.lets_go() => MachineState::Released,
+        (true, Some(machine), _) if machine.releases_instance() => MachineState::Released,
         (true, Some(machine), _) if machine.deletion.is_deleting() => MachineState::Draining,
         (true, Some(_), _) => MachineState::FooMachineDeletedFirst,
     }
@@ -209,8 +209,9 @@ impl Member<'_> {
             // The group keeps a dead instance for our hook, too. Its Node stays until Cluster API stops
             // draining the Machine: Cluster API deletes the Node of an id that leaves the list.
             MachineState::Terminating => {
-                let undrained =
-                    self.machine.is_some_and(|machine| !machine.drain_excluded && !machine.lets_go());
+                let undrained = self
+                    .machine
+                    .is_some_and(|machine| !machine.drain_excluded && !machine.releases_instance());
                 let dead = self.ec2_state == Some(Ec2State::Gone) && !undrained;
                 self.instance.lifecycle != LifecycleState::Terminated && !dead
             }
@@ -240,7 +241,7 @@ impl Member<'_> {
         &self.instance.zone
     }
 
-    /// Whether it waits for a terminating hook, as far as known ours.
+    /// Whether it waits for a terminating hook; the provider assumes that it is its own.
     pub(crate) fn waits_for_hook(&self) -> bool {
         self.instance.lifecycle == LifecycleState::TerminatingWait
     }

@@ -10,7 +10,7 @@
 //! 2. `rollout`: the progress of replacements ([`Progress`]);
 //! 3. `announced`: what AWS announced, which instances are at risk, and the surge for them ([`RebalanceSurge`]).
 //!
-//! `template` and `group` answer questions of several steps and conditions from the facts; `unhealthy` does from the
+//! `template` and `group` derive from the facts what several steps and conditions need; `unhealthy` does from the
 //! whole situation.
 
 mod announced;
@@ -54,7 +54,7 @@ pub(crate) struct Situation<'a> {
     spare: RebalanceSurge,
 }
 
-/// A situation answers everything that its facts answer.
+/// A situation gives access to its facts.
 impl<'a> std::ops::Deref for Situation<'a> {
     type Target = Facts<'a>;
 

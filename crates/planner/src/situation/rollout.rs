@@ -92,8 +92,8 @@ impl Phase {
 
 fn phase(facts: &Facts<'_>, progress: Progress) -> Phase {
     let rules = &facts.desired.rollout;
-    let ours = matches!(facts.view, View::Ours(_));
-    if facts.desired.goal != Goal::Run || !ours {
+    let own = matches!(facts.view, View::Own(_));
+    if facts.desired.goal != Goal::Run || !own {
         return Phase::Finished;
     }
     let stuck = facts.content.failed_target.is_some_and(|record| record.verdict == Verdict::Stuck);

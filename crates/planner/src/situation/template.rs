@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use crate::desired::{Template, Wanted};
-use crate::observed::Look;
+use crate::observed::LastRead;
 use foo_model::{
     Blocked, LaunchTemplate, ObjectPlace, Reason, SpecHash, StoredUserData, TemplateHashes, TemplateRecord,
     TemplateVersion,
@@ -52,13 +52,13 @@ pub(crate) fn template_state<'a>(facts: &Facts<'a>) -> TemplateState<'a> {
         Wanted::Blocked(blocked) => return TemplateState::Blocked(blocked),
     };
     match &facts.observed.template {
-        Look::Unknown => TemplateState::Unknown,
-        Look::Failed { reason, message } => TemplateState::Failed { reason: *reason, message },
-        Look::At { seen: None, .. } => TemplateState::Absent(wanted),
-        Look::At { seen: Some(template), .. } if !facts.desired.identity.owns(&template.tags) => {
+        LastRead::Unknown => TemplateState::Unknown,
+        LastRead::Failed { reason, message } => TemplateState::Failed { reason: *reason, message },
+        LastRead::At { seen: None, .. } => TemplateState::Absent(wanted),
+        LastRead::At { seen: Some(template), .. } if !facts.desired.identity.owns(&template.tags) => {
             TemplateState::Foreign(template)
         }
-        Look::At { seen: Some(template), .. } => match facts.content.fallback {
+        LastRead::At { seen: Some(template), .. } => match facts.content.fallback {
             None => match version_with(template, &wanted.spec_hash, &wanted.data_hash) {
                 Some(version) => TemplateState::Ready(template, version),
                 None => TemplateState::VersionMissing(template, wanted),

@@ -19,7 +19,7 @@ impl Unhealthy<'_, '_> {
         count(&self.staying).saturating_add(self.leaving)
     }
 
-    /// Whether there are so many that the cause must lie elsewhere.
+    /// Whether there are too many for a cause in the Machines themselves.
     pub(crate) fn exceeds_limit(&self, situation: &Situation<'_>) -> bool {
         self.count() > situation.desired.remediation.unhealthy_limit.up(situation.target.replicas)
     }

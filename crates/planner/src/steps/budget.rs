@@ -6,9 +6,9 @@ use foo_model::count;
 
 /// How many more Machines may start to drain. All causes share one limit, including terminations by AWS.
 pub(crate) fn room_to_drain(situation: &Situation<'_>, draft: &Draft) -> u32 {
-    let taken = situation
-        .members_that_are(MachineState::Terminating)
-        .filter(|member| member.waits_for_hook() && member.machine.is_some_and(|machine| !machine.lets_go()));
+    let taken = situation.members_that_are(MachineState::Terminating).filter(|member| {
+        member.waits_for_hook() && member.machine.is_some_and(|machine| !machine.releases_instance())
+    });
     let drains = situation.counts.draining.saturating_add(count(taken)).saturating_add(count(&draft.deleted));
     situation.desired.scale_in.max_concurrent_drains.max(1).saturating_sub(drains)
 }

@@ -1,4 +1,4 @@
-//! Does the group exist, is it ours, and does it have the desired settings?
+//! Does the group exist, is it the pool's own, and does it have the desired settings?
 //!
 //! The size step handles all sizes except the minimum.
 
@@ -59,7 +59,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
         template: (template.id.clone(), version),
         mix: situation.desired.group.mix.clone(),
         settings: settings.with_subnets(subnets.clone()),
-        drain_hook: Some(HookConfig::OURS),
+        drain_hook: Some(HookConfig::DRAIN),
         tags: wanted_tags(situation),
     };
     if was_lost(situation) {

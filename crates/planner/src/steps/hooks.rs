@@ -1,4 +1,4 @@
-//! Does our lifecycle hook delay terminations by AWS, and which instances may AWS go on to terminate?
+//! Does the provider's lifecycle hook delay terminations by AWS, and which instances may AWS terminate now?
 //!
 //! Whatever terminates an instance (rebalancing, a health check, a spot interruption, a user in the console,
 //! an instance refresh, the provider), it enters `Terminating:Wait` first. The machines step deletes its
@@ -8,7 +8,7 @@
 use crate::action::{HookAction, ReadAction};
 use crate::draft::{Draft, Stage};
 use crate::memory::EFFECT_DEADLINE;
-use crate::observed::Look;
+use crate::observed::LastRead;
 use crate::report::EventTrigger;
 use crate::situation::{MachineState, Member, Situation, View, claim};
 use foo_model::hook::{
@@ -26,20 +26,21 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     let name = group.name.clone();
     match &situation.observed.hook {
         // It delays terminations, and there is nothing to terminate: a manager that starts with many empty groups does not ask about each.
-        Look::Unknown if group.instances.is_empty() && group.sizes.desired == 0 => {}
-        Look::Unknown => draft.act(Stage::Look, ReadAction::DescribeLifecycleHook { group: name }),
-        Look::At { at, .. } if is_outdated(situation, *at) => {
-            draft.act(Stage::Look, ReadAction::DescribeLifecycleHook { group: name });
+        LastRead::Unknown if group.instances.is_empty() && group.sizes.desired == 0 => {}
+        LastRead::Unknown => draft.act(Stage::Read, ReadAction::DescribeLifecycleHook { group: name }),
+        LastRead::At { at, .. } if is_outdated(situation, *at) => {
+            draft.act(Stage::Read, ReadAction::DescribeLifecycleHook { group: name });
         }
-        Look::At { seen: Some(terms), .. } if *terms == HookConfig::OURS => {}
-        Look::At { seen, .. } => {
+        LastRead::At { seen: Some(terms), .. } if *terms == HookConfig::DRAIN => {}
+        LastRead::At { seen, .. } => {
             if seen.is_some() {
                 let message = "Restoring lifecycle hook foo-drain: it was changed outside this provider";
                 draft.event(EventTrigger::Nothing, EventReason::DrainHookRepaired, message);
             }
-            draft.act(Stage::Decorate, HookAction::PutLifecycleHook { group: name, terms: HookConfig::OURS });
+            draft
+                .act(Stage::Decorate, HookAction::PutLifecycleHook { group: name, terms: HookConfig::DRAIN });
         }
-        Look::Failed { .. } => {}
+        LastRead::Failed { .. } => {}
     }
 }
 
@@ -60,7 +61,7 @@ fn slipped_through(situation: &Situation<'_>) -> bool {
 
 /// Sends heartbeats for instances whose Machine drains, and completes the lifecycle action of drained ones.
 pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
-    let View::Ours(group) = situation.view else { return };
+    let View::Own(group) = situation.view else { return };
     if !situation.knows_members() {
         return;
     }

@@ -34,9 +34,9 @@ pub(crate) fn reconcile_machines(situation: &Situation<'_>, draft: &mut Draft) {
     reconcile_missing(situation, draft);
 }
 
-/// Reports instances in service that nobody requested and that had no FooMachine, while this manager has not changed the group: so it looks
-/// after etcd was restored to before a scale-out. The provider drains and terminates the surplus as the objects request, unless a user
-/// pauses the Cluster and corrects the replicas.
+/// Reports instances in service that were not requested and had no FooMachine, while this manager has not changed the
+/// group: the state after a restore of etcd to before a scale-out. The provider drains and terminates the surplus as the
+/// objects request, unless a user pauses the Cluster and corrects the replicas.
 fn report_unknown_surplus(situation: &Situation<'_>, draft: &mut Draft) {
     let (requested, existing) = (situation.target.replicas, situation.counts.existing);
     let is_requested = matches!(situation.desired.size, Size::Replicas { .. });
@@ -80,7 +80,7 @@ fn reconcile_member(situation: &Situation<'_>, member: &Member<'_>, draft: &mut 
 /// Creates the FooMachine of a launched instance that is not terminating.
 fn create(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
     let is_being_deleted =
-        matches!(situation.view, View::Ours(group) if group.status == GroupStatus::Deleting);
+        matches!(situation.view, View::Own(group) if group.status == GroupStatus::Deleting);
     if is_being_deleted || situation.memory.created_machines.contains_key(&member.name) {
         return;
     }
@@ -101,7 +101,7 @@ fn exclude(machine: &Machine, draft: &mut Draft) {
     draft.act(Stage::Machines, MachineAction::ExcludeFromDraining { name, uid });
 }
 
-fn tell_vanished(situation: &Situation<'_>, machine: &Machine, instance: &InstanceId, draft: &mut Draft) {
+fn report_vanished(situation: &Situation<'_>, machine: &Machine, instance: &InstanceId, draft: &mut Draft) {
     if situation.desired.goal == Goal::Run {
         let message = format!("Instance {instance} no longer exists: deleting Machine {}", machine.name);
         draft.event(EventTrigger::Machine(machine.name.clone()), EventReason::InstanceMissing, message);
@@ -131,12 +131,12 @@ pub(crate) fn reconcile_missing(situation: &Situation<'_>, draft: &mut Draft) {
     }
     if !unknown.is_empty() {
         unknown.extend(release(situation));
-        draft.act(Stage::Look, ReadAction::DescribeInstances { ids: unknown });
+        draft.act(Stage::Read, ReadAction::DescribeInstances { ids: unknown });
     }
     for member in terminated_by_aws(situation).filter(|member| member.ec2_state == Some(Ec2State::Gone)) {
         if let Some(machine) = member.machine.filter(|machine| !machine.drain_excluded) {
             exclude(machine, draft);
-            tell_vanished(situation, machine, &member.instance.id, draft);
+            report_vanished(situation, machine, &member.instance.id, draft);
         }
     }
     for missing in &situation.missing {
@@ -167,7 +167,7 @@ fn release(situation: &Situation<'_>) -> impl Iterator<Item = InstanceId> {
 /// Terminating instances whose Machine is still draining.
 fn terminated_by_aws<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &'a Member<'a>> {
     situation.members_that_are(MachineState::Terminating).filter(|member| {
-        let undrained = member.machine.is_some_and(|machine| !machine.lets_go());
+        let undrained = member.machine.is_some_and(|machine| !machine.releases_instance());
         member.foo_machine.is_some() && undrained
     })
 }
@@ -181,7 +181,7 @@ fn finish_missing(situation: &Situation<'_>, missing: &MissingInstance<'_>, draf
         }
         let noted = situation.memory.deleted_machines.contains_key(&machine.name);
         if !machine.deletion.is_deleting() && !noted {
-            tell_vanished(situation, machine, &foo_machine.instance, draft);
+            report_vanished(situation, machine, &foo_machine.instance, draft);
         }
         delete_machine(situation, Some(machine), "its instance no longer exists", draft);
     }

@@ -21,7 +21,7 @@ pub(crate) fn store(wanted: &Template, draft: &mut Draft) {
     }
 }
 
-/// Writes again what new instances fetch and what somebody deleted.
+/// Writes what new instances fetch again after a user deleted it.
 pub(crate) fn restore(situation: &Situation<'_>, draft: &mut Draft) {
     let Some(MissingObject { version, place, content: Some(object) }) = missing_object(situation) else {
         return;
@@ -57,7 +57,7 @@ pub(crate) fn prune(
         keep.entry(place.storage.clone()).or_default();
     }
     // The versions have an age, so the clocks agree.
-    let before = situation.observed.aws_clock.theirs(situation.observed.now.minus(PRUNE_AGE));
+    let before = situation.observed.aws_clock.remote(situation.observed.now.minus(PRUNE_AGE));
     for (storage, keep) in keep {
         let prunes = |record: &&foo_model::TemplateRecord| {
             let place = record.object.as_ref().filter(|place| place.storage == storage);

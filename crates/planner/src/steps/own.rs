@@ -15,7 +15,7 @@ use foo_model::names::TAG_INSTALLATION;
 ///
 /// Called last: it depends on what the plan does.
 pub(crate) fn ensure_finalizer(situation: &Situation<'_>, draft: &mut Draft) {
-    let something = matches!(situation.view, View::Ours(_)) || !situation.observed.foo_machines.is_empty();
+    let something = matches!(situation.view, View::Own(_)) || !situation.observed.foo_machines.is_empty();
     if situation.observed.finalizer == Finalizer::Absent && (something || draft.does_something()) {
         draft.act_first(Stage::Own, PoolAction::AddFinalizer);
     }
@@ -26,7 +26,7 @@ pub(crate) fn ensure_finalizer(situation: &Situation<'_>, draft: &mut Draft) {
 /// The ARN is immutable. If a user deletes the group and the provider recreates it, the spec keeps the old
 /// ARN; the group's condition says so.
 pub(crate) fn record_arn(situation: &Situation<'_>, draft: &mut Draft) {
-    if let (View::Ours(group), None) = (situation.view, &situation.observed.recorded_arn) {
+    if let (View::Own(group), None) = (situation.view, &situation.observed.recorded_arn) {
         draft.act(Stage::Own, PoolAction::RecordArn { arn: group.arn.clone() });
     }
 }
@@ -35,7 +35,7 @@ pub(crate) fn record_arn(situation: &Situation<'_>, draft: &mut Draft) {
 /// Until an observation shows the adoption the plan does nothing else: the other cluster may learn of it only
 /// now.
 pub(crate) fn is_to_be_adopted(situation: &Situation<'_>) -> bool {
-    matches!(situation.view, View::Ours(group) if situation.desired.identity.adopts(&group.tags))
+    matches!(situation.view, View::Own(group) if situation.desired.identity.adopts(&group.tags))
 }
 
 /// Makes the group this management cluster's.
@@ -56,7 +56,7 @@ pub(crate) fn adopt(situation: &Situation<'_>, draft: &mut Draft) {
 /// to adopt from each other would take the group from each other for ever.
 pub(crate) fn forget_adoption(situation: &Situation<'_>, draft: &mut Draft) {
     let identity = &situation.desired.identity;
-    let View::Ours(group) = situation.view else { return };
+    let View::Own(group) = situation.view else { return };
     let done = group.tags.get(TAG_INSTALLATION) == Some(&identity.installation);
     if done && identity.adopt_from.is_some() {
         draft.act(Stage::Own, PoolAction::ForgetAdoption);
@@ -67,10 +67,10 @@ pub(crate) fn forget_adoption(situation: &Situation<'_>, draft: &mut Draft) {
 ///
 /// A manager with credentials of the same account finds template and group by names and tags, so it creates
 /// nothing twice; one with credentials of another account recognizes that by the pool's account annotation.
-/// If that annotation is lost or the FooCluster is gone, the ARN tells where the group is. No later write to
+/// If that annotation is lost or the FooCluster is gone, the ARN shows where the group is. No later write to
 /// AWS needs the block: whoever has the pool observes its result.
 pub(crate) fn block_move(situation: &Situation<'_>, draft: &mut Draft) {
-    let recorded = situation.observed.recorded_arn.is_some() || matches!(situation.view, View::Ours(_));
+    let recorded = situation.observed.recorded_arn.is_some() || matches!(situation.view, View::Own(_));
     match situation.observed.move_block {
         MoveBlock::Free if !recorded && draft.makes_something() => {
             draft.act(Stage::Own, PoolAction::BlockMove);
@@ -89,7 +89,7 @@ pub(crate) fn unblock_move(situation: &Situation<'_>, draft: &mut Draft) {
     record_arn(situation, draft);
     let made_nothing = situation.is_fresh() && situation.memory.ledger.created.is_none();
     let clear = match situation.view {
-        View::Ours(_) | View::Foreign(_) => true,
+        View::Own(_) | View::Foreign(_) => true,
         View::Absent => made_nothing,
         View::Unknown | View::Failed { .. } => false,
     };

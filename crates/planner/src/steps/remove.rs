@@ -5,7 +5,7 @@
 
 use crate::action::{GroupAction, MachineAction, PoolAction, ReadAction, TemplateAction};
 use crate::draft::{Draft, Stage};
-use crate::observed::{Finalizer, Look};
+use crate::observed::{Finalizer, LastRead};
 use crate::situation::{MachineState, Member, Situation, View, claim, group_is_gone};
 use crate::steps::delete::delete_machine;
 use crate::steps::ends::{end, is_released};
@@ -117,7 +117,7 @@ fn stop_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
 /// Members that are neither capacity nor terminating are terminated as well once they are released; one that
 /// a user is detaching is left to that user.
 fn may_end(situation: &Situation<'_>, member: &Member<'_>) -> bool {
-    let theirs = matches!(member.instance.lifecycle, LifecycleState::Detaching | LifecycleState::Detached);
+    let detached = matches!(member.instance.lifecycle, LifecycleState::Detaching | LifecycleState::Detached);
     let free = |claimed| match claimed {
         MachineState::New => {
             member.machine.is_none() && !situation.memory.created_machines.contains_key(&member.name)
@@ -135,14 +135,14 @@ fn may_end(situation: &Situation<'_>, member: &Member<'_>) -> bool {
     match member.state {
         MachineState::TerminateSent | MachineState::Terminating => false,
         MachineState::OutOfService => {
-            !theirs && free(claim(member.foo_machine, member.machine, situation.memory))
+            !detached && free(claim(member.foo_machine, member.machine, situation.memory))
         }
         standing => is_released(situation, member) || free(standing),
     }
 }
 
-/// Releases a pool whose group lost our tags or never was ours: the group and its instances are not touched.
-/// Cluster API has drained what it drained, and finishes when our finalizers are removed.
+/// Releases a pool whose group lost the provider's tags or never had them: the group and its instances are not touched.
+/// Cluster API has drained what it drained, and finishes when the provider's finalizers are removed.
 fn release_from_foreign_group(situation: &Situation<'_>, draft: &mut Draft) {
     let foreign = situation.members.iter().filter_map(|member| member.foo_machine);
     let ec2_states = situation.missing.iter().map(|missing| missing.foo_machine);
@@ -163,18 +163,18 @@ fn finish(situation: &Situation<'_>, draft: &mut Draft) {
     let mut stored = false;
     match &situation.observed.template {
         _ if situation.is_tagged_by_others() => {}
-        Look::Unknown | Look::Failed { .. } => {
-            draft.act(Stage::Look, ReadAction::DescribeLaunchTemplate);
+        LastRead::Unknown | LastRead::Failed { .. } => {
+            draft.act(Stage::Read, ReadAction::DescribeLaunchTemplate);
             return;
         }
-        Look::At { seen: Some(template), .. } if situation.desired.identity.owns(&template.tags) => {
+        LastRead::At { seen: Some(template), .. } if situation.desired.identity.owns(&template.tags) => {
             objects::remove(situation, Some(template), draft);
             draft.act(Stage::Finish, TemplateAction::DeleteTemplate { id: template.id.clone() });
             return;
         }
-        // Not ours, nor is what is stored under the group's name.
-        Look::At { seen: Some(_), .. } => {}
-        Look::At { seen: None, .. } => stored = situation.desired.group.storage.is_some(),
+        // A foreign template, and so is what is stored under the group's name.
+        LastRead::At { seen: Some(_), .. } => {}
+        LastRead::At { seen: None, .. } => stored = situation.desired.group.storage.is_some(),
     }
     if situation.observed.foo_machines.is_empty() && situation.observed.finalizer == Finalizer::Present {
         if stored {

@@ -75,7 +75,7 @@ fn verdict(situation: &Situation<'_>, hash: &SpecHash, message: &str, draft: &mu
 /// Remembers the progress of the new content.
 fn track_progress(situation: &Situation<'_>, draft: &mut Draft) {
     let runs = situation.desired.goal == Goal::Run;
-    if runs && !(matches!(situation.view, View::Ours(_)) && situation.content.target_hash.is_some()) {
+    if runs && !(matches!(situation.view, View::Own(_)) && situation.content.target_hash.is_some()) {
         // If the target is unknown, the progress stays.
         return;
     }

@@ -113,7 +113,7 @@ fn floor(situation: &Situation<'_>, draft: &Draft) -> u32 {
     counts.existing.max(bounded)
 }
 
-/// Lowers a maximum above the desired replicas once the pool is otherwise at rest, so that a scale-in costs
+/// Lowers a maximum above the desired replicas once the pool is otherwise idle, so that a scale-in costs
 /// no extra call.
 fn lower_max(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     let size = situation.target.replicas;
@@ -130,7 +130,7 @@ fn lower_max(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     }
 }
 
-/// Tells Cluster API the group's desired capacity.
+/// Reports the group's desired capacity to Cluster API.
 fn publish(group: &Group, published: u32, draft: &mut Draft) {
     let replicas = group.sizes.desired;
     if replicas != published {
@@ -144,7 +144,7 @@ fn publish(group: &Group, published: u32, draft: &mut Draft) {
 /// Only a fresh observation starts or stops a timer about the group.
 pub(crate) fn update_timers(situation: &Situation<'_>, draft: &mut Draft) {
     record_target(situation, draft);
-    if !matches!(situation.view, View::Ours(_)) || !situation.is_fresh() {
+    if !matches!(situation.view, View::Own(_)) || !situation.is_fresh() {
         return;
     }
     let now = situation.observed.now;
@@ -175,7 +175,7 @@ fn record_target(situation: &Situation<'_>, draft: &mut Draft) {
         Size::Unknown => false,
         Size::Replicas { .. } => true,
         // The group has the size.
-        Size::External { .. } => matches!(situation.view, View::Ours(_)) && situation.is_fresh(),
+        Size::External { .. } => matches!(situation.view, View::Own(_)) && situation.is_fresh(),
     };
     if known {
         draft.memory.targets.record(situation.target.replicas, situation.observed.now, window);

@@ -64,7 +64,7 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     }
     match state {
         TemplateState::Unknown | TemplateState::Failed { .. } => {
-            draft.act(Stage::Look, ReadAction::DescribeLaunchTemplate);
+            draft.act(Stage::Read, ReadAction::DescribeLaunchTemplate);
         }
         TemplateState::Absent(_)
         | TemplateState::VersionMissing(..)
@@ -78,7 +78,7 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
         TemplateState::UserDataOutdated(template, from, hashes) => {
             copy_version(situation, template, from, hashes, draft);
         }
-        TemplateState::Foreign(_) => look_again(situation, draft),
+        TemplateState::Foreign(_) => read_again(situation, draft),
         TemplateState::Blocked(_) | TemplateState::Ready(..) => {}
     }
 }
@@ -89,12 +89,12 @@ const FOREIGN_AGAIN: Duration = Duration::from_secs(10);
 const FOREIGN_AT_LAST: Duration = Duration::from_mins(10);
 
 /// Reads a template without our tags again, after pauses that double.
-fn look_again(situation: &Situation<'_>, draft: &mut Draft) {
+fn read_again(situation: &Situation<'_>, draft: &mut Draft) {
     let Some(at) = situation.observed.template.seen_at() else { return };
     let since = draft.memory.foreign_since.unwrap_or(at);
     let due = at.plus(since.until(at).clamp(FOREIGN_AGAIN, FOREIGN_AT_LAST));
     if situation.observed.now >= due {
-        draft.act(Stage::Look, ReadAction::DescribeLaunchTemplate);
+        draft.act(Stage::Read, ReadAction::DescribeLaunchTemplate);
     } else {
         draft.wake_at(due);
     }

@@ -4,7 +4,7 @@ use super::parts::{condition, cut, departures, kept, many, said};
 use super::{ready, replacing};
 use crate::desired::{Goal, PausedBy};
 use crate::draft::Draft;
-use crate::observed::{Finalizer, Look};
+use crate::observed::{Finalizer, LastRead};
 use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{
     Difference, MissingObject, Situation, TemplateState, View, differences, group_is_gone,
@@ -61,10 +61,10 @@ fn credentials(situation: &Situation<'_>) -> Condition {
     }
 }
 
-fn failure<T>(look: &Look<T>) -> Option<(Reason, &str)> {
-    match look {
-        Look::Failed { reason, message } => Some((*reason, message)),
-        Look::Unknown | Look::At { .. } => None,
+fn failure<T>(read: &LastRead<T>) -> Option<(Reason, &str)> {
+    match read {
+        LastRead::Failed { reason, message } => Some((*reason, message)),
+        LastRead::Unknown | LastRead::At { .. } => None,
     }
 }
 
@@ -104,7 +104,7 @@ fn launch_template(situation: &Situation<'_>) -> Condition {
             kind,
             Status::False,
             Reason::LaunchTemplateNotOwned,
-            situation.desired.identity.somebody_elses(&format!("launch template {name}"), &template.tags),
+            situation.desired.identity.of_another_owner(&format!("launch template {name}"), &template.tags),
         ),
         TemplateState::Absent(_) => condition(
             kind,
@@ -154,7 +154,7 @@ fn group(situation: &Situation<'_>) -> Condition {
     }
     let name = &situation.desired.identity.group;
     match situation.view {
-        View::Ours(group) => {
+        View::Own(group) => {
             let differences = differences(situation, group);
             if !differences.is_empty() {
                 let names = differences.iter().flat_map(Difference::names).collect::<Vec<_>>().join(", ");
@@ -198,7 +198,7 @@ fn capacity(situation: &Situation<'_>, draft: &Draft) -> Condition {
     if let Some(condition) = not_provided(situation, kind) {
         return condition;
     }
-    let View::Ours(group) = situation.view else {
+    let View::Own(group) = situation.view else {
         return condition(kind, Status::Unknown, Reason::NoGroup, "");
     };
     if let Some(reason) = group.suspended.get(&Process::Launch).filter(|_| situation.unlaunched() > 0) {
@@ -230,8 +230,8 @@ fn scaling_up(situation: &Situation<'_>) -> Condition {
     let coming = situation.unlaunched().saturating_add(counts.booting);
     let lacking = situation.target().saturating_sub(counts.active);
     match situation.view {
-        View::Ours(group) if group.status == GroupStatus::Active && situation.desired.goal == Goal::Run => {}
-        View::Ours(_) | View::Absent | View::Unknown | View::Failed { .. } | View::Foreign(_) => {
+        View::Own(group) if group.status == GroupStatus::Active && situation.desired.goal == Goal::Run => {}
+        View::Own(_) | View::Absent | View::Unknown | View::Failed { .. } | View::Foreign(_) => {
             return condition(kind, Status::False, Reason::NotScalingUp, "");
         }
     }
@@ -260,13 +260,13 @@ fn scaling_down(situation: &Situation<'_>, draft: &Draft) -> Condition {
         return condition(kind, Status::True, Reason::ScaleInDelayed, kept(situation, held));
     }
     match situation.view {
-        View::Ours(_) if excess > 0 => condition(
+        View::Own(_) if excess > 0 => condition(
             kind,
             Status::True,
             Reason::TooManyMachines,
             format!("{} over the desired {}", many(excess, "Machine"), situation.target.replicas),
         ),
-        View::Ours(_) | View::Absent | View::Unknown | View::Failed { .. } | View::Foreign(_) => {
+        View::Own(_) | View::Absent | View::Unknown | View::Failed { .. } | View::Foreign(_) => {
             condition(kind, Status::False, Reason::NotScalingDown, "")
         }
     }
@@ -289,7 +289,7 @@ fn removal(situation: &Situation<'_>) -> (Reason, String) {
     if let View::Failed { reason, message } = situation.view {
         return said(reason, message);
     }
-    if let Look::Failed { reason, message } = &situation.observed.template {
+    if let LastRead::Failed { reason, message } = &situation.observed.template {
         return said(*reason, message);
     }
     if let Some((reason, message)) = departures(situation) {
@@ -298,10 +298,10 @@ fn removal(situation: &Situation<'_>) -> (Reason, String) {
     let instances = u32::try_from(situation.members.len()).unwrap_or(u32::MAX);
     match situation.view {
         View::Unknown => said(Reason::NotYetObserved, "the group has not been read yet"),
-        View::Ours(_) if instances > 0 => {
+        View::Own(_) if instances > 0 => {
             (Reason::TerminatingInstances, format!("{} still in the group", many(instances, "instance")))
         }
-        View::Ours(group) if group.deletion_protection == DeletionProtection::All => (
+        View::Own(group) if group.deletion_protection == DeletionProtection::All => (
             Reason::DeletionProtected,
             format!(
                 "another user protected Auto Scaling group {} from deletion (prevent-all-deletion); set its deletion \
@@ -309,7 +309,7 @@ fn removal(situation: &Situation<'_>) -> (Reason, String) {
                 group.name
             ),
         ),
-        View::Ours(_) => said(Reason::DeletingGroup, "the Auto Scaling group is being deleted"),
+        View::Own(_) => said(Reason::DeletingGroup, "the Auto Scaling group is being deleted"),
         View::Failed { .. } | View::Absent | View::Foreign(_) if !group_is_gone(situation) => {
             said(Reason::DeletingGroup, "verifying that no Auto Scaling group is left")
         }

@@ -5,7 +5,7 @@
 use super::parts::{condition, cut, departures, is_suspended, kept, many};
 use crate::desired::Goal;
 use crate::draft::Draft;
-use crate::observed::Look;
+use crate::observed::LastRead;
 use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{MachineState, Member, Situation, View};
 use foo_model::{Process, Reason, some_names};
@@ -61,7 +61,7 @@ fn status(situation: &Situation<'_>, reason: Reason) -> Status {
         Reason::RollingOut => !situation.rollout.blocked_by_limits,
         _ => false,
     };
-    // Somebody has to resume it.
+    // A user has to resume it.
     let terminates = !is_suspended(situation, Process::Terminate);
     if routine && terminates && serves(situation) { Status::True } else { Status::False }
 }
@@ -89,8 +89,8 @@ fn ending(situation: &Situation<'_>, others: &[Condition]) -> Option<(Reason, St
 /// Whether this is the first pass of a manager over a running group: the template has not been read yet,
 /// which must not make every pool unready after a restart of the manager.
 fn only_just_started(situation: &Situation<'_>, draft: &Draft) -> bool {
-    matches!(situation.view, View::Ours(_))
-        && situation.observed.template == Look::Unknown
+    matches!(situation.view, View::Own(_))
+        && situation.observed.template == LastRead::Unknown
         && draft.memory.template_due_since == Some(situation.observed.now)
 }
 
@@ -142,7 +142,7 @@ fn too_many(situation: &Situation<'_>, draft: &Draft) -> Option<(Reason, String)
     if let Some(held) = draft.postponed {
         return Some((Reason::ScaleInDelayed, kept(situation, held)));
     }
-    let View::Ours(group) = situation.view else { return None };
+    let View::Own(group) = situation.view else { return None };
     let target = situation.target();
     let (active, desired) = (situation.counts.active, group.sizes.desired);
     let message = if active > target {

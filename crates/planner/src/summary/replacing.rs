@@ -11,7 +11,7 @@ use foo_model::{Reason, some_names};
 /// The progress of the roll-out; `None` if the desired content or the group is unknown.
 pub(crate) fn rollout(situation: &Situation<'_>) -> Option<RolloutReport> {
     let progress = situation.rollout;
-    if situation.desired.goal != Goal::Run || !matches!(situation.view, View::Ours(_)) {
+    if situation.desired.goal != Goal::Run || !matches!(situation.view, View::Own(_)) {
         return None;
     }
     let phase = match progress.phase {
@@ -110,7 +110,7 @@ pub(super) fn rolling_out(situation: &Situation<'_>) -> Condition {
 pub(super) fn remediating(situation: &Situation<'_>) -> Condition {
     let kind = ConditionKind::Remediating;
     let rules = situation.desired.remediation;
-    let runs = situation.desired.goal == Goal::Run && matches!(situation.view, View::Ours(_));
+    let runs = situation.desired.goal == Goal::Run && matches!(situation.view, View::Own(_));
     let unhealthy = unhealthy(situation);
     if !runs || unhealthy.count() == 0 {
         return condition(kind, Status::False, Reason::NotRemediating, "");

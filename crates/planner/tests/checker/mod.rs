@@ -13,7 +13,7 @@ use foo_planner::{Action, Plan, Precondition, Violation, violations};
 /// What the checker finds in a plan of only this action.
 fn found_in(world: &mut World, action: Action) -> Vec<Violation> {
     world.wait(1);
-    world.look();
+    world.read_group();
     let plan = Plan { actions: vec![action], ..world.plan_of(0) };
     let memory = world.managers[0].memory.clone();
     let observed = world.observe(0);
@@ -59,7 +59,7 @@ fn delete(world: &World, index: usize, only_if: Precondition) -> Action {
 }
 
 #[test]
-fn a_violation_tells_what_it_is_about() {
+fn a_violation_names_its_subject() {
     let mut world = pool().of(2).running();
     let found = found_in(&mut world, end(1, Decrement::Replace));
     assert_eq!(found, [Violation::TerminatedUndrained { id: InstanceId::new("i-00000001") }]);
@@ -190,7 +190,11 @@ fn acting_on_what_is_another_installations() {
     let elsewhere = (TAG_INSTALLATION.to_owned(), "elsewhere".to_owned());
     world.cloud.group.as_mut().unwrap().tags.extend([elsewhere]);
     assert_eq!(broken_by(&mut world, tag("team", "red")), [Rule::OwnOnly]);
-    assert_eq!(broken_by(&mut world, tag(TAG_INSTALLATION, "here")), [Rule::OwnOnly], "nobody allowed it");
+    assert_eq!(
+        broken_by(&mut world, tag(TAG_INSTALLATION, "here")),
+        [Rule::OwnOnly],
+        "no annotation allows it"
+    );
     let id = world.cloud.template.as_ref().unwrap().id.clone();
     assert_eq!(
         broken_by(&mut world, Action::Template(TemplateAction::DeleteTemplate { id })),
@@ -202,7 +206,7 @@ fn acting_on_what_is_another_installations() {
 }
 
 #[test]
-fn acting_on_what_is_not_ours() {
+fn acting_on_what_is_not_the_providers() {
     let mut world = pool().of(3).running();
     let other = Action::Group(GroupAction::DeleteGroup { name: GroupName::new("another") });
     assert_eq!(broken_by(&mut world, other), [Rule::OwnOnly]);
@@ -210,7 +214,8 @@ fn acting_on_what_is_not_ours() {
     world.scale_to(4);
     assert_eq!(broken_by(&mut world, set(desired(4))), [Rule::OwnOnly]);
     world.cloud.template.as_mut().unwrap().tags.clear();
-    world.managers[0].template = foo_planner::Look::At { at: world.now, seen: world.cloud.template.clone() };
+    world.managers[0].template =
+        foo_planner::LastRead::At { at: world.now, seen: world.cloud.template.clone() };
     let id = world.cloud.template.as_ref().unwrap().id.clone();
     assert_eq!(
         broken_by(&mut world, Action::Template(TemplateAction::DeleteTemplate { id })),
@@ -219,12 +224,12 @@ fn acting_on_what_is_not_ours() {
 }
 
 #[test]
-fn acting_on_a_paused_pool_or_on_somebody_elses_size() {
+fn acting_on_a_paused_pool_or_on_a_size_that_another_controller_manages() {
     let mut world = pool().of(3).running();
     world.desired.pause = Some(PausedBy::Annotation);
     assert_eq!(broken_by(&mut world, Action::Read(ReadAction::DescribeLaunchTemplate)), [Rule::HandsOff]);
     world.desired.pause = None;
-    world.let_somebody_else_manage(1, 9);
+    world.let_another_controller_manage(1, 9);
     assert_eq!(broken_by(&mut world, set(desired(4))), [Rule::ExternalSize]);
 }
 

@@ -1,13 +1,13 @@
 //! The planner against every order of events of small worlds, by the model checker stateright.
 //!
-//! A [`scenario`] is a pool at rest and a budget of what may happen to it. From each state everything that can happen next
+//! A [`scenario`] is an idle pool and a budget of what may happen to it. From each state everything that can happen next
 //! happens: AWS and Cluster API take one step of their own ([`scenario`], which knows nothing of the planner), people and bad
-//! days spend their budget, a manager looks and plans, or its next action meets its fate, or time passes. The plan is
+//! days spend their budget, a manager reads and plans, or its next action gets its outcome, or time passes. The plan is
 //! made by the real [`foo_planner::plan`], judged by the real [`foo_planner::violations`], carried out action by action with
-//! the real [`foo_planner::Memory::answered`]; between any two actions everything else may happen, the manager's death and a
+//! the real [`foo_planner::Memory::completed`]; between any two actions everything else may happen, the manager's death and a
 //! successor included. An old leader finishes its plan and begins one more.
 //!
-//! There are no events to lose or to double: a pass may happen at any time, and may fail to for any time (I6). A look shows
+//! There are no events to lose or to double: a pass may happen at any time, and may fail to for any time (I6). A read shows
 //! the group as it is, or, within the budget, as it was before a manager's last write to it; the same for the caches of
 //! objects. Reads do not go back.
 //!
@@ -15,17 +15,17 @@
 //!
 //! | | always, in the truth ([`rules`]) |
 //! |---|---|
-//! | I1 | an instance is ended, and let go by its hook, only released and drained; a finalizer outlives its instance |
-//! | I2 | desired capacity is never below the lowest target; that no write goes below what the look showed is the checker's |
+//! | I1 | an instance is terminated, and released by its hook, only when released and drained; a finalizer outlives its instance |
+//! | I2 | desired capacity is never below the lowest target; that no write goes below what the read showed is the checker's |
 //! | I3 | lowest target − maxUnavailable are available, less what AWS or a person took |
 //! | I4 | neither instances nor desired capacity exceed the highest target + maxSurge |
 //! | I5 | no manager completes a hook twice, or ends an instance twice; that each is completed at all is I11's way to rest |
 //! | I6, I11 | from every 100th state, by its hash, all of the undisturbed work ends at the desired replicas, whatever happened before; no launch is wasted |
 //! | I7 | no more Machines are chosen than are too many, marked or not |
 //! | I8 | Machines that drain by our choice keep to one budget, and I2, I3, I4 and I7 hold, with two managers at work |
-//! | I9 | the group is never told to launch content on record as given up on |
-//! | I10 | a pass over a world at rest does nothing |
-//! | I12 | somebody else's group is not written to |
+//! | I9 | the group never gets content that is recorded as failed |
+//! | I10 | a pass over an idle world does nothing |
+//! | I12 | a foreign group is not written to |
 //!
 //! Beside them, no plan may break a rule of the checker, and each scenario names what must be reachable, so that none is
 //! empty.
@@ -33,14 +33,14 @@
 //! # How it is bounded
 //!
 //! By scenario: 1 to 3 instances at the start, one change of content, one or two of the desired replicas, one or two marks, one instance
-//! lost to AWS, one person's deletion, one fault (a crash, a lost request or answer), one hand-over, one late look. Within
+//! lost to AWS, one person's deletion, one fault (a crash, a lost request or response), one hand-over, one late read. Within
 //! that it is exhaustive: the state space is finite, because time is relative ([`state`]) and moves in ticks of half a minute.
 //! Among instances that are in the same state the first one moves first, except in drains. Instances come in service at once
 //! and Machines go right after their FooMachines, except in the deep run. Not here: the making and the removal of a pool,
 //! external sizes, heartbeats, lost protection, disruption budgets that hold a drain; random interleavings have these
 //! (`tests/properties`). Nor a crash while the only instance is on trial: such a roll-out counts as finished afterwards.
 //!
-//! `make model` goes deeper, with `PLANNER_MODEL=deep`: more faults, late looks and changes at once, in minutes.
+//! `make model` goes deeper, with `PLANNER_MODEL=deep`: more faults, late reads and changes at once, in minutes.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test")]
 
 mod manager;
@@ -75,18 +75,18 @@ fn explore(scenario: Scenario) {
         }
         let last = path.last_state().clone();
         let why = rules::settle(&model, &last).err().unwrap_or_default();
-        let steps: Vec<String> = path.into_vec().iter().map(|(state, step)| told(state, *step)).collect();
+        let steps: Vec<String> = path.into_vec().iter().map(|(state, step)| shown(state, *step)).collect();
         panic!("{name}: \"{property}\" does not hold after\n{}\n{last:#?}\n{why}", steps.join("\n"));
     }
     checker.assert_properties();
 }
 
 /// A step, with the action if it is one of a plan.
-fn told(state: &State, step: Option<Step>) -> String {
+fn shown(state: &State, step: Option<Step>) -> String {
     match step {
-        Some(Step::Act(index, fate)) => {
-            let errands = state.managers[index].errands.as_ref();
-            format!("Act({index}, {fate:?}): {:?}", errands.map(|errands| &errands.rest()[0]))
+        Some(Step::Act(index, outcome)) => {
+            let pending = state.managers[index].pending.as_ref();
+            format!("Act({index}, {outcome:?}): {:?}", pending.map(|pending| &pending.rest()[0]))
         }
         Some(step) => format!("{step:?}"),
         None => String::new(),

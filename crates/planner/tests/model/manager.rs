@@ -13,12 +13,12 @@ use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, ReadAction, TemplateAction,
 };
 use foo_planner::observed::{Ec2State, Finalizer, Quarantine, Verdict};
-use foo_planner::{Action, Look, Observed, Outcome, Plan, Precondition, plan, violations};
+use foo_planner::{Action, LastRead, Observed, Plan, Precondition, WriteOutcome, plan, violations};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// When the group was last changed by a manager that changed it: before a look that may be used, after one that may not.
+/// When the group was last changed by a manager that changed it: before a read that may be used, after one that may not.
 pub(crate) const CHANGED: Timestamp = Timestamp(NOW.0 - 2);
 const SEEN_AFTER: Timestamp = Timestamp(NOW.0 - 1);
 const SEEN_BEFORE: Timestamp = Timestamp(NOW.0 - 3);
@@ -31,13 +31,13 @@ pub(crate) struct Manager {
     pub(crate) number: u8,
     pub(crate) mind: Mind,
     /// What it has planned and not yet done.
-    pub(crate) errands: Option<Errands>,
+    pub(crate) pending: Option<PendingActions>,
     /// It has led for longer than anything its predecessor did can be unseen.
     pub(crate) settled: bool,
     /// How many versions of the template it has seen.
     pub(crate) versions: Option<u8>,
     /// EC2's word on instances.
-    pub(crate) words: BTreeMap<u8, Said>,
+    pub(crate) words: BTreeMap<u8, Ec2Report>,
     /// It has seen the last write on the group; reads do not go back.
     pub(crate) sees_group: bool,
     /// Its caches show the last write on objects.
@@ -48,7 +48,7 @@ pub(crate) struct Manager {
 
 /// EC2's word on an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Said {
+pub(crate) enum Ec2Report {
     Gone,
     Alive,
     /// It does not know it: no word of its end.
@@ -57,27 +57,27 @@ pub(crate) enum Said {
 
 /// The rest of a plan.
 #[derive(Clone, Debug)]
-pub(crate) struct Errands {
+pub(crate) struct PendingActions {
     actions: Arc<Vec<Action>>,
     next: usize,
     print: u64,
 }
 
-impl PartialEq for Errands {
+impl PartialEq for PendingActions {
     fn eq(&self, other: &Self) -> bool {
         self.rest() == other.rest()
     }
 }
 
-impl Eq for Errands {}
+impl Eq for PendingActions {}
 
-impl Hash for Errands {
+impl Hash for PendingActions {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.print.hash(hasher);
     }
 }
 
-impl Errands {
+impl PendingActions {
     fn new(actions: Arc<Vec<Action>>, next: usize) -> Option<Self> {
         let rest = actions.get(next..).filter(|rest| !rest.is_empty())?;
         let mut hasher = DefaultHasher::new();
@@ -99,17 +99,17 @@ pub(crate) enum Sight {
     LateLook,
     /// The objects as they were before the last write.
     LateCache,
-    /// The last look was before this manager's own last change.
+    /// The last read was before this manager's own last change.
     NoLook,
 }
 
 /// What befalls an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    Answered,
-    /// It is carried out, the answer is lost.
-    AnswerLost,
-    /// It is not carried out, and nobody can tell.
+pub(crate) enum CallOutcome {
+    Completed,
+    /// It is carried out, the response is lost.
+    ResponseLost,
+    /// It is not carried out, and the manager cannot know.
     RequestLost,
     /// EC2 does not know what it is asked about, dead or alive.
     NotFound,
@@ -120,7 +120,7 @@ impl Manager {
         Self {
             number,
             mind: Mind::default(),
-            errands: None,
+            pending: None,
             settled: false,
             versions: None,
             words: BTreeMap::new(),
@@ -134,7 +134,7 @@ impl Manager {
         self.mind.grow_older(ages);
         self.settled = true;
         // That one lives is true for a while, that one is gone for ever.
-        self.words.retain(|_, said| *said == Said::Gone);
+        self.words.retain(|_, said| *said == Ec2Report::Gone);
     }
 
     pub(crate) fn has_changed_group(&self) -> bool {
@@ -142,7 +142,7 @@ impl Manager {
     }
 }
 
-/// A pass begins: a look and a plan.
+/// A pass begins: a read and a plan.
 pub(crate) fn begin(scenario: &Scenario, state: &mut State, index: usize, sight: Sight) -> Plan {
     let observed = observe(scenario, state, index, sight);
     let desired = scenario.desired(state);
@@ -154,7 +154,7 @@ pub(crate) fn begin(scenario: &Scenario, state: &mut State, index: usize, sight:
     let manager = &mut state.managers[index];
     manager.mind = Mind(plan.memory.clone());
     manager.mind.forget_when();
-    manager.errands = Errands::new(Arc::new(plan.actions.clone()), 0);
+    manager.pending = PendingActions::new(Arc::new(plan.actions.clone()), 0);
     manager.sees_group |= sight != Sight::LateLook && sight != Sight::NoLook;
     manager.sees_objects |= sight != Sight::LateCache;
     plan
@@ -167,11 +167,11 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
     let (group, members) = late.map_or((state.group, &state.units), |before| (before.0, &before.1));
     let at = if sight == Sight::NoLook { SEEN_BEFORE } else { SEEN_AFTER };
     let objects = state.objects_before.as_ref().filter(|_| sight == Sight::LateCache).unwrap_or(&state.units);
-    let word = |(number, said): (&u8, &Said)| {
+    let word = |(number, said): (&u8, &Ec2Report)| {
         let word = match said {
-            Said::Gone => Ec2State::Gone,
-            Said::Alive => Ec2State::Alive,
-            Said::NotFound => Ec2State::NotFound { since: NOW, at: NOW },
+            Ec2Report::Gone => Ec2State::Gone,
+            Ec2Report::Alive => Ec2State::Alive,
+            Ec2Report::NotFound => Ec2State::NotFound { since: NOW, at: NOW },
         };
         (Unit::launched(*number, 0).id(), word)
     };
@@ -179,11 +179,12 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
         now: NOW,
         clocks: foo_model::Agreement::Agree,
         aws_clock: foo_model::Comparison::default(),
-        group: Look::At { at, seen: Some(group_shown(scenario, group, members)) },
-        template: manager
-            .versions
-            .map_or(Look::Unknown, |versions| Look::At { at: SEEN_AFTER, seen: Some(template(versions)) }),
-        hook: Look::At { at: SEEN_AFTER, seen: Some(HookConfig::OURS) },
+        group: LastRead::At { at, seen: Some(group_shown(scenario, group, members)) },
+        template: manager.versions.map_or(LastRead::Unknown, |versions| LastRead::At {
+            at: SEEN_AFTER,
+            seen: Some(template(versions)),
+        }),
+        hook: LastRead::At { at: SEEN_AFTER, seen: Some(HookConfig::DRAIN) },
         // Events only save time; they have properties of their own.
         signals: std::collections::BTreeMap::new(),
         ec2_states: manager.words.iter().map(word).collect(),
@@ -203,7 +204,7 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
         recorded_arn: Some("arn".to_owned()),
         size_decisions_from: if manager.settled { NOW.minus(TICK) } else { NOW.plus(TICK / 2) },
         launch_failure: None,
-        stored: foo_planner::observed::Look::Unknown,
+        stored: foo_planner::observed::LastRead::Unknown,
         termination_causes: std::collections::BTreeMap::new(),
     }
 }
@@ -312,45 +313,45 @@ fn uid(unit: &Unit) -> Uid {
     Uid::new(format!("{POOL}-{}", unit.number))
 }
 
-/// The next action of a manager meets its fate, and the manager takes note.
-pub(crate) fn act(scenario: &Scenario, state: &mut State, index: usize, fate: Fate) {
-    let Some(errands) = state.managers[index].errands.take() else { return };
-    let action = &errands.actions[errands.next];
-    let outcome = match fate {
-        Fate::RequestLost => Outcome::MayHaveHappened,
-        Fate::NotFound => {
+/// The next action of a manager gets its outcome, and the manager records it.
+pub(crate) fn act(scenario: &Scenario, state: &mut State, index: usize, call: CallOutcome) {
+    let Some(pending) = state.managers[index].pending.take() else { return };
+    let action = &pending.actions[pending.next];
+    let outcome = match call {
+        CallOutcome::RequestLost => WriteOutcome::MayHaveHappened,
+        CallOutcome::NotFound => {
             not_found(state, index, action);
-            Outcome::Done
+            WriteOutcome::Done
         }
-        Fate::AnswerLost => {
+        CallOutcome::ResponseLost => {
             let _ = carry_out(scenario, state, index, action);
-            Outcome::MayHaveHappened
+            WriteOutcome::MayHaveHappened
         }
-        Fate::Answered => match carry_out(scenario, state, index, action) {
-            Ok(()) => Outcome::Done,
-            Err(Refused) => Outcome::Refused,
+        CallOutcome::Completed => match carry_out(scenario, state, index, action) {
+            Ok(()) => WriteOutcome::Done,
+            Err(Refused) => WriteOutcome::Refused,
         },
     };
     let manager = &mut state.managers[index];
-    let unanswered = manager.mind.0.sent(&[action], NOW);
-    manager.mind.0.answered(unanswered, [(action, outcome)], NOW);
+    let in_flight = manager.mind.0.sent(&[action], NOW);
+    manager.mind.0.completed(in_flight, [(action, outcome)], NOW);
     manager.mind.forget_when();
     if action.changes_template() {
         manager.versions = None;
     }
-    if outcome == Outcome::Done {
-        manager.errands = Errands::new(errands.actions.clone(), errands.next + 1);
+    if outcome == WriteOutcome::Done {
+        manager.pending = PendingActions::new(pending.actions.clone(), pending.next + 1);
     }
 }
 
-/// What may befall the next action. A lost answer makes no difference to a look, which is repeated; but EC2 may say that
+/// What may happen to the next action. A lost response makes no difference to a read, which is repeated; but EC2 may say that
 /// it does not know what it is asked about.
-pub(crate) fn mishaps(manager: &Manager) -> &'static [Fate] {
-    let next = manager.errands.as_ref().map(|errands| &errands.rest()[0]);
+pub(crate) fn mishaps(manager: &Manager) -> &'static [CallOutcome] {
+    let next = manager.pending.as_ref().map(|pending| &pending.rest()[0]);
     match next {
         None | Some(Action::Read(ReadAction::DescribeLaunchTemplate)) => &[],
-        Some(Action::Read(ReadAction::DescribeInstances { .. })) => &[Fate::NotFound],
-        Some(_) => &[Fate::AnswerLost, Fate::RequestLost],
+        Some(Action::Read(ReadAction::DescribeInstances { .. })) => &[CallOutcome::NotFound],
+        Some(_) => &[CallOutcome::ResponseLost, CallOutcome::RequestLost],
     }
 }
 
@@ -359,8 +360,8 @@ fn not_found(state: &mut State, index: usize, action: &Action) {
     let Action::Read(ReadAction::DescribeInstances { ids }) = action else { return };
     let asked = state.units.iter().filter(|unit| ids.contains(&unit.id())).map(|unit| unit.number);
     for number in asked {
-        // An end that EC2 told of is not taken back.
-        state.managers[index].words.entry(number).or_insert(Said::NotFound);
+        // A termination that EC2 showed is not reverted.
+        state.managers[index].words.entry(number).or_insert(Ec2Report::NotFound);
     }
 }
 
@@ -376,8 +377,9 @@ fn carry_out(scenario: &Scenario, state: &mut State, index: usize, action: &Acti
         let living: BTreeMap<InstanceId, u8> =
             state.units.iter().filter(|unit| lives(unit)).map(|unit| (unit.id(), unit.number)).collect();
         let asked = state.units.iter().filter(|unit| ids.contains(&unit.id()));
-        let said = |unit: &Unit| if living.contains_key(&unit.id()) { Said::Alive } else { Said::Gone };
-        let words: Vec<(u8, Said)> = asked.map(|unit| (unit.number, said(unit))).collect();
+        let said =
+            |unit: &Unit| if living.contains_key(&unit.id()) { Ec2Report::Alive } else { Ec2Report::Gone };
+        let words: Vec<(u8, Ec2Report)> = asked.map(|unit| (unit.number, said(unit))).collect();
         state.managers[index].words.extend(words);
         return Ok(());
     }
@@ -487,7 +489,7 @@ fn change_template(state: &mut State, action: &Action) {
     let Action::Template(TemplateAction::CreateTemplateVersion { hashes, .. }) = action else {
         panic!("not in this model: {action:?}")
     };
-    // A second version with the same content would do no harm and is not told apart here.
+    // A second version with the same content would do no harm and is the same here.
     state.versions = state.versions.max(Scenario::content_of(&hashes.spec));
 }
 

@@ -1,6 +1,6 @@
 //! What must hold, what must be reachable, and the way to rest.
 
-use super::manager::{Fate, Sight, act, begin};
+use super::manager::{CallOutcome, Sight, act, begin};
 use super::scenario::Scenario;
 use super::state::{Budget, Foo, Life, Mach, State, Unit, Wrong, count};
 use foo_planner::desired::OnFailure;
@@ -42,17 +42,15 @@ pub(crate) fn always() -> Vec<Property<Scenario>> {
             let drains = |unit: &&Unit| unit.machine == Mach::Draining && !unit.taken && !unit.marked;
             count(state.units.iter().filter(drains)) <= scenario.drains
         }),
-        always("I9 content that was given up on is not launched again", |_, state| {
+        always("I9 content that failed is not launched again", |_, state| {
             state.wrong != Some(Wrong::LaunchesQuarantined)
         }),
-        always("I10 at rest there is nothing to do", |_, state| state.wrong != Some(Wrong::RestlessAtRest)),
+        always("I10 an idle pool needs no action", |_, state| state.wrong != Some(Wrong::NotIdle)),
         always("I11 nothing is launched in vain", |scenario, state| state.tale.launched <= scenario.launches),
         always("I6 I11 whatever happened, it ends the same", |scenario, state| {
             !is_sampled(state) || settle(scenario, state).is_ok()
         }),
-        always("I12 somebody else's group is not touched", |_, state| {
-            state.wrong != Some(Wrong::WroteForeign)
-        }),
+        always("I12 a foreign group is not touched", |_, state| state.wrong != Some(Wrong::WroteForeign)),
     ]
 }
 
@@ -72,7 +70,7 @@ pub(crate) mod reach {
         some("rest after all that may happen has happened", |scenario, state| {
             let quiet = state.left.edits == 0 && state.left.targets == 0 && state.left.takes == 0;
             let over = quiet && state.left.faults == 0 && state.left.hand_overs == 0;
-            over && scenario.is_at_rest(state)
+            over && scenario.is_idle(state)
         })
     }
 
@@ -92,7 +90,7 @@ pub(crate) mod reach {
 
     pub(crate) fn two_at_work() -> Property<Scenario> {
         some("two managers are both about to act", |_, state| {
-            state.managers.len() == 2 && state.managers.iter().all(|manager| manager.errands.is_some())
+            state.managers.len() == 2 && state.managers.iter().all(|manager| manager.pending.is_some())
         })
     }
 
@@ -103,7 +101,9 @@ pub(crate) mod reach {
     }
 
     pub(crate) fn burial() -> Property<Scenario> {
-        some("core was told that there is nothing to drain", |_, state| any(state, |unit| unit.excluded))
+        some("Cluster API was shown that there is nothing to drain", |_, state| {
+            any(state, |unit| unit.excluded)
+        })
     }
 
     pub(crate) fn surge() -> Property<Scenario> {
@@ -117,7 +117,7 @@ pub(crate) mod reach {
     }
 
     pub(crate) fn quarantine() -> Property<Scenario> {
-        some("new content is given up on", |_, state| state.quarantine.is_some())
+        some("new content fails", |_, state| state.quarantine.is_some())
     }
 
     pub(crate) fn launch_after_quarantine() -> Property<Scenario> {
@@ -132,7 +132,7 @@ pub(crate) mod reach {
     }
 
     pub(crate) fn unmanaged_excess() -> Property<Scenario> {
-        some("somebody else's group has too many", |_, state| {
+        some("a foreign group has too many", |_, state| {
             state.target < state.group.desired && any(state, |unit| unit.foo == Foo::Alive)
         })
     }
@@ -144,7 +144,7 @@ pub(crate) mod reach {
     }
 
     pub(crate) fn lost_effect() -> Property<Scenario> {
-        some("an answer was lost after an instance had been ended", |scenario, state| {
+        some("a response was lost after an instance had been terminated", |scenario, state| {
             state.left.faults < scenario.budget.faults && any(state, |unit| unit.life == Life::Waiting)
         })
     }
@@ -162,9 +162,9 @@ impl Scenario {
             return state.group.desired == self.size && state.units.len() == usize::from(self.size);
         }
         if !(self.broken && state.content == 2 && self.on_failure == OnFailure::Halt) {
-            return self.is_at_rest(state);
+            return self.is_idle(state);
         }
-        // What does not work stays to be looked at, what a higher target launched of it before it was known included.
+        // What does not work stays for inspection, and so does what a higher target launched of it before that was known.
         let stays = |unit: &Unit| unit.machine == Mach::Alive && unit.is_capacity();
         state.quarantine.is_some_and(|(content, _)| content == 2)
             && state.group.version == 1
@@ -174,7 +174,7 @@ impl Scenario {
     }
 }
 
-/// From every so many-th state the way to rest is tried.
+/// Interval of the states from which the way to an idle pool is tried.
 const SAMPLE: u64 = 100;
 
 fn is_sampled(state: &State) -> bool {
@@ -189,7 +189,7 @@ fn is_sampled(state: &State) -> bool {
 /// The longest wait of the planner's (a mark waits three minutes for a launch), in ticks, and one more.
 const PATIENCE: u8 = 7;
 
-/// Everybody does their work, nobody interferes, looks show what is: then it ends, at the desired replicas, with nothing left to do.
+/// Without interference and with current reads the pool becomes idle, at the desired replicas.
 pub(crate) fn settle(scenario: &Scenario, state: &State) -> Result<(), String> {
     let mut state = state.clone();
     state.left = Budget::default();
@@ -223,8 +223,8 @@ pub(crate) fn settle(scenario: &Scenario, state: &State) -> Result<(), String> {
 }
 
 fn finish_pass(scenario: &Scenario, state: &mut State) {
-    while state.managers[0].errands.is_some() {
-        act(scenario, state, 0, Fate::Answered);
+    while state.managers[0].pending.is_some() {
+        act(scenario, state, 0, CallOutcome::Completed);
     }
     state.tidy();
 }

@@ -1,6 +1,6 @@
 //! A scenario: a pool, what people want of it, and what may go wrong. Everything that can happen next in a state.
 
-use super::manager::{Fate, Manager, Sight, act, begin, mishaps};
+use super::manager::{CallOutcome, Manager, Sight, act, begin, mishaps};
 use super::rules;
 use super::state::{Ages, Budget, Foo, Group, Life, Mach, State, TICK, Tale, Unit, Wrong};
 use foo_model::names::TAG_INSTALLATION;
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Whose a group is by its tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
-    Ours,
+    Own,
     Nobodys,
     /// This pool's, in another management cluster.
     AnotherInstallations,
@@ -30,7 +30,7 @@ pub(crate) enum Whose {
 #[derive(Clone)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
-    /// It begins at rest with so many instances.
+    /// The number of instances of the idle pool at the beginning.
     pub(crate) size: u8,
     /// What replicas may be changed to.
     pub(crate) targets: Vec<u8>,
@@ -75,9 +75,9 @@ pub(crate) enum Step {
     Target(u8),
     Edit,
     DeleteMachine(u8),
-    /// A manager looks and plans; its next action meets its fate.
+    /// A manager reads and plans; its next action gets its outcome.
     Pass(usize, Sight),
-    Act(usize, Fate),
+    Act(usize, CallOutcome),
     /// The leader dies and comes back; another one takes the lead.
     Crash,
     HandOver,
@@ -221,10 +221,10 @@ impl Scenario {
 
     fn management(state: &State, steps: &mut Vec<Step>) {
         for (index, manager) in state.managers.iter().enumerate() {
-            if manager.errands.is_some() {
-                steps.push(Step::Act(index, Fate::Answered));
+            if manager.pending.is_some() {
+                steps.push(Step::Act(index, CallOutcome::Completed));
                 if state.left.faults > 0 {
-                    steps.extend(mishaps(manager).iter().map(|fate| Step::Act(index, *fate)));
+                    steps.extend(mishaps(manager).iter().map(|outcome| Step::Act(index, *outcome)));
                 }
                 continue;
             }
@@ -242,7 +242,7 @@ impl Scenario {
                 steps.push(Step::Pass(index, Sight::LateCache));
             }
         }
-        if state.managers[0].errands.is_none() {
+        if state.managers[0].pending.is_none() {
             steps.push(Step::Tick);
         }
     }
@@ -288,9 +288,9 @@ impl Scenario {
                 rob(state, number).machine = Mach::Draining;
             }
             Step::Pass(index, sight) => self.pass(state, index, sight),
-            Step::Act(index, fate) => {
-                state.left.faults -= u8::from(fate != Fate::Answered);
-                act(self, state, index, fate);
+            Step::Act(index, outcome) => {
+                state.left.faults -= u8::from(outcome != CallOutcome::Completed);
+                act(self, state, index, outcome);
             }
             Step::Crash => {
                 state.left.faults -= 1;
@@ -312,10 +312,10 @@ impl Scenario {
 
     fn pass(&self, state: &mut State, index: usize, sight: Sight) {
         state.left.lates -= u8::from(matches!(sight, Sight::LateLook | Sight::LateCache));
-        let rested = sight == Sight::Fresh && self.is_at_rest(state) && Self::knows(state);
+        let rested = sight == Sight::Fresh && self.is_idle(state) && Self::knows(state);
         let Plan { actions, .. } = begin(self, state, index, sight);
         if rested && !actions.is_empty() {
-            state.wrong = Some(Wrong::RestlessAtRest);
+            state.wrong = Some(Wrong::NotIdle);
         }
         // A leader that was followed by another one has its last pass.
         state.managers[index].leads = index == 0;
@@ -328,7 +328,7 @@ impl Scenario {
     }
 
     /// Everything is as desired, and nothing moves.
-    pub(crate) fn is_at_rest(&self, state: &State) -> bool {
+    pub(crate) fn is_idle(&self, state: &State) -> bool {
         let content = if self.broken && state.content == 2 { 1 } else { state.content };
         let sizes = Group { desired: state.target, max: state.target, version: content };
         let right = |unit: &Unit| unit.serves() && unit.foo == Foo::Alive && unit.version == content;
@@ -351,9 +351,9 @@ impl Scenario {
         works && there && unit.life == Life::InService && !unit.ready
     }
 
-    /// The group is not ours.
+    /// The group is foreign.
     pub(crate) fn is_foreign(&self) -> bool {
-        self.whose != Whose::Ours
+        self.whose != Whose::Own
     }
 
     pub(crate) fn name() -> GroupName {
@@ -375,7 +375,7 @@ impl Scenario {
     pub(crate) fn tags(&self) -> BTreeMap<String, String> {
         let mut tags = Self::identity().group_tags();
         match self.whose {
-            Whose::Ours => {}
+            Whose::Own => {}
             Whose::Nobodys => tags.clear(),
             Whose::AnotherInstallations => {
                 tags.insert(TAG_INSTALLATION.to_owned(), "elsewhere".to_owned());

@@ -36,7 +36,7 @@ fn scenario(name: &'static str, size: u8) -> Scenario {
         drains: 1,
         broken: false,
         on_failure: OnFailure::Halt,
-        whose: Whose::Ours,
+        whose: Whose::Own,
         budget: Budget::default(),
         hurried: true,
         cap: 2,
@@ -283,7 +283,7 @@ fn a_person_deletes_a_machine() {
 }
 
 #[test]
-fn somebody_elses_group() {
+fn foreign_group() {
     explore_a_foreign_group("foreign", Whose::Nobodys);
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct State {
     pub(crate) objects_before: Option<Vec<Unit>>,
     /// How many versions the launch template has; the number of a version is the number of its content.
     pub(crate) versions: u8,
-    /// Content on record as given up on.
+    /// Content recorded as failed.
     pub(crate) quarantine: Option<(u8, Verdict)>,
     /// MachinePool.spec.replicas.
     pub(crate) target: u8,
@@ -77,7 +77,7 @@ pub(crate) struct Unit {
     /// Core evicted everything from its Node while it lived.
     pub(crate) drained: bool,
     pub(crate) marked: bool,
-    /// Core was told that there is nothing to drain.
+    /// Cluster API was shown that there is nothing to drain.
     pub(crate) excluded: bool,
     /// Ticks since its Machine was made, as far as they matter.
     pub(crate) age: u8,
@@ -121,7 +121,7 @@ pub(crate) enum Mach {
 /// How often something may still happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Budget {
-    /// Crashes, and answers or requests that are lost.
+    /// Crashes, and responses or requests that are lost.
     pub(crate) faults: u8,
     pub(crate) hand_overs: u8,
     /// Looks that show the group as it was before a manager's last write, and passes on caches that do not show its last
@@ -141,10 +141,10 @@ pub(crate) struct Budget {
     pub(crate) deletions: u8,
 }
 
-/// Whose age matters. What no deadline of a scenario rests on stays young, so that it tells no states apart.
+/// Whose age matters. What no deadline of a scenario depends on stays young, so that it makes no new states.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ages {
-    /// After so many ticks nothing grows older.
+    /// After this many ticks nothing grows older.
     pub(crate) cap: u8,
     /// Waits of marks for launches in flight.
     pub(crate) marks: bool,
@@ -179,7 +179,7 @@ pub(crate) enum Wrong {
     CompletedTwice,
     ReleasedAlive,
     LaunchesQuarantined,
-    RestlessAtRest,
+    NotIdle,
     WroteForeign,
 }
 
@@ -273,12 +273,12 @@ impl Unit {
         self.life == Life::InService && self.machine == Mach::Alive && self.ready
     }
 
-    /// Core let go of the instance, or never had to do with it.
+    /// Cluster API released the instance, or never had a Machine for it.
     pub(crate) fn is_released(&self) -> bool {
         self.foo == Foo::Deleting && matches!(self.machine, Mach::NotYet | Mach::LetGo | Mach::Gone)
     }
 
-    /// Nobody is left on its Node.
+    /// No pod is left on its Node.
     pub(crate) fn is_empty(&self) -> bool {
         !self.ready || self.drained
     }
@@ -374,7 +374,7 @@ impl Mind {
         }
     }
 
-    /// Whether the group was changed is remembered, when is not: [`super::manager`] puts looks before or after it.
+    /// Whether the group was changed is remembered, when is not: [`super::manager`] puts reads before or after it.
     pub(crate) fn forget_when(&mut self) {
         let changed = &mut self.0.ledger.changed_at;
         *changed = changed.map(|_| super::manager::CHANGED);

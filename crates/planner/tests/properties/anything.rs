@@ -1,4 +1,4 @@
-//! Any state at all, also states that should not exist: the planner has an answer, always the same, and the checker
+//! Any state at all, also states that should not exist: the planner returns a plan, always the same, and the checker
 //! has nothing to say against it.
 
 use super::cases;
@@ -12,7 +12,7 @@ use foo_model::{
 use foo_planner::action::{GroupAction, HookAction, MachineAction, NodeAction};
 use foo_planner::desired::{PausedBy, Rebalance, Size, Wanted};
 use foo_planner::observed::{Ec2State, Finalizer, NOT_FOUND_FOR};
-use foo_planner::{Action, Goal, Look, Memory, Observed, plan, violations};
+use foo_planner::{Action, Goal, LastRead, Memory, Observed, plan, violations};
 use proptest::prelude::*;
 
 /// One change of what is observed, desired or remembered; numbers pick among what there is.
@@ -151,7 +151,7 @@ fn apply(twist: &Twist, world: &mut World, observed: &mut Observed, memory: &mut
             observed.ec2_states.insert(ids[at % ids.len()].clone(), *word);
         }
         Twist::Announced(at, kind, ago) => {
-            let signal = Signal { kind: *kind, at: observed.aws_clock.theirs(before(ago)) };
+            let signal = Signal { kind: *kind, at: observed.aws_clock.remote(before(ago)) };
             observed.signals.insert(ids[at % ids.len()].clone(), signal);
         }
         Twist::Clocks(agreement) => observed.clocks = *agreement,
@@ -205,12 +205,12 @@ fn apply(twist: &Twist, world: &mut World, observed: &mut Observed, memory: &mut
         }
         Twist::NoFinalizer => observed.finalizer = Finalizer::Absent,
         Twist::NoTemplateTags => {
-            if let Look::At { seen: Some(template), .. } = &mut observed.template {
+            if let LastRead::At { seen: Some(template), .. } = &mut observed.template {
                 template.tags.clear();
             }
         }
-        Twist::NoTemplate => observed.template = Look::At { at: observed.now, seen: None },
-        Twist::TemplateUnknown => observed.template = Look::Unknown,
+        Twist::NoTemplate => observed.template = LastRead::At { at: observed.now, seen: None },
+        Twist::TemplateUnknown => observed.template = LastRead::Unknown,
         other => apply_to_group_or_target(other, &ids, world, observed),
     }
 }
@@ -229,13 +229,13 @@ fn apply_to_group_or_target(twist: &Twist, ids: &[InstanceId], world: &mut World
         Twist::External(min, max) => desired.size = Size::External { min: *min, max: *max, published: *min },
         Twist::NobodyKnows => desired.size = Size::Unknown,
         Twist::AdoptsFrom(id) => desired.identity.adopt_from = Some((*id).to_owned()),
-        Twist::NoGroup => observed.group = Look::At { at: observed.now, seen: None },
-        Twist::GroupUnknown => observed.group = Look::Unknown,
+        Twist::NoGroup => observed.group = LastRead::At { at: observed.now, seen: None },
+        Twist::GroupUnknown => observed.group = LastRead::Unknown,
         Twist::GroupFailed => {
-            observed.group = Look::Failed { reason: Reason::AccessDenied, message: String::new() };
+            observed.group = LastRead::Failed { reason: Reason::AccessDenied, message: String::new() };
         }
         other => {
-            let Look::At { seen: Some(group), .. } = &mut observed.group else { return };
+            let LastRead::At { seen: Some(group), .. } = &mut observed.group else { return };
             match other {
                 Twist::Sizes(min, max, desired) => {
                     group.sizes = Sizes { min: *min, max: *max, desired: *desired };
@@ -271,12 +271,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases() * 2, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_planner_has_an_answer_to_anything_and_the_checker_agrees(
+    fn the_planner_plans_from_any_state_and_the_checker_agrees(
         surge in 0_u32..3,
         twists in prop::collection::vec(twist(), 0..16),
     ) {
         let mut world = pool().of(5).with_surge(surge).running();
-        world.look();
+        world.read_group();
         let mut observed = world.observe(0);
         let mut memory = world.managers[0].memory.clone();
         for twist in &twists {
@@ -299,7 +299,7 @@ proptest! {
         let mut world = pool().of(5).running();
         world.desired.remediation.enabled = true;
         world.desired.remediation.join_timeout = Some(Seconds(600));
-        world.look();
+        world.read_group();
         let mut observed = world.observe(0);
         let mut memory = world.managers[0].memory.clone();
         for (at, age) in ages.iter().enumerate() {
@@ -325,7 +325,7 @@ proptest! {
         let mut world = pool().of(5).with_surge(0).running();
         world.desired.interruption.rebalance = Rebalance::Replace;
         world.wait(3_600);
-        world.look();
+        world.read_group();
         let mut observed = world.observe(0);
         let mut memory = world.managers[0].memory.clone();
         observed.aws_clock = Comparison { difference: Difference::ahead_by(ahead), agreement };
@@ -344,7 +344,7 @@ proptest! {
         twists in prop::collection::vec(twist(), 0..16),
     ) {
         let mut world = pool().of(5).with_surge(1).running();
-        world.look();
+        world.read_group();
         let mut observed = world.observe(0);
         let mut memory = world.managers[0].memory.clone();
         for twist in &twists {
@@ -354,7 +354,7 @@ proptest! {
         apply(&Twist::Elsewhere, &mut world, &mut observed, &mut memory);
         world.desired.identity.adopt_from = adopt_from.map(str::to_owned);
         let identity = &world.desired.identity;
-        let elsewhere = matches!(&observed.group, Look::At { seen: Some(group), .. } if identity.owns(&group.tags));
+        let elsewhere = matches!(&observed.group, LastRead::At { seen: Some(group), .. } if identity.owns(&group.tags));
         let plan = plan(&world.desired, &observed, &memory);
         for action in plan.actions.iter().filter(|_| elsewhere) {
             let adopts = matches!(action, Action::Group(GroupAction::TagGroup { tags, .. }) if *tags == [(TAG_INSTALLATION.to_owned(), "here".to_owned())].into());

@@ -1,4 +1,4 @@
-//! Announcements of AWS in random interleavings: what is taken back, what is only at risk, what never comes true, and what
+//! Announcements of AWS in random interleavings: what is interrupted, what is only at risk, what never comes true, and what
 //! happens without any announcement.
 
 use super::{Step, comes_to_rest, happen, picked, undisturbed};

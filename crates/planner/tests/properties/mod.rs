@@ -19,7 +19,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Wait(u64),
-    Look {
+    LastRead {
         lag: u64,
     },
     Pass {
@@ -45,7 +45,7 @@ enum Step {
     /// AWS ends an instance for a reason of its own.
     Take(usize),
     Strike(usize),
-    /// EC2 does not know an instance for so many seconds.
+    /// EC2 does not know an instance for this many seconds.
     Hide(usize, u64),
     /// AWS announces something about an instance; maybe nothing follows.
     Announce(SignalKind, usize),
@@ -67,7 +67,7 @@ enum Step {
 #[derive(Clone, Copy, Debug)]
 enum Happening {
     Fault(Fault),
-    /// Just before it, somebody writes replicas.
+    /// Just before it, a user writes replicas.
     Scaled(u32),
     /// Just before it, the autoscaler takes its marks back.
     Unmarked,
@@ -102,7 +102,7 @@ fn step() -> impl Strategy<Value = Step> {
 fn peaceful_step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => (1_u64..20).prop_map(Step::Wait),
-        8 => (0_u64..8).prop_map(|lag| Step::Look { lag }),
+        8 => (0_u64..8).prop_map(|lag| Step::LastRead { lag }),
         12 => (0_usize..5, happening()).prop_map(|(at, fault)| Step::Pass { at, fault }),
         4 => Just(Step::AwsLaunches),
         4 => Just(Step::AwsServes),
@@ -126,12 +126,12 @@ fn peaceful_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a pool goes through while nobody changes its size and nobody interferes with its instances.
+/// What happens to a pool while no user changes its size or interferes with its instances.
 fn undisturbed() -> impl Strategy<Value = Step> {
     let happening = happening().prop_filter("the target stays", |it| !matches!(it, Happening::Scaled(_)));
     prop_oneof![
         5 => (1_u64..20).prop_map(Step::Wait),
-        8 => (0_u64..8).prop_map(|lag| Step::Look { lag }),
+        8 => (0_u64..8).prop_map(|lag| Step::LastRead { lag }),
         14 => (0_usize..5, happening).prop_map(|(at, fault)| Step::Pass { at, fault }),
         6 => Just(Step::AwsLaunches),
         6 => Just(Step::AwsServes),
@@ -155,7 +155,7 @@ fn announcement() -> impl Strategy<Value = Step> {
 fn happening() -> impl Strategy<Value = Happening> {
     prop_oneof![
         10 => Just(Happening::Fault(Fault::None)),
-        1 => Just(Happening::Fault(Fault::AnswerLost)),
+        1 => Just(Happening::Fault(Fault::ResponseLost)),
         1 => Just(Happening::Fault(Fault::RequestLost)),
         1 => Just(Happening::Fault(Fault::Refused)),
         1 => Just(Happening::Fault(Fault::CrashBefore)),
@@ -173,12 +173,12 @@ fn happen(world: &mut World, step: Step) {
     match step {
         Step::Wait(seconds) => {
             world.wait(seconds);
-            // Older caches are not explored: a watch that is lost is made anew within seconds.
+            // Older caches are not explored: a watch that is lost is started again within seconds.
             world.thaw_after(20);
         }
-        Step::Look { lag } => {
+        Step::LastRead { lag } => {
             world.wait(1);
-            world.look_with_lag(lag);
+            world.observe_with_lag(lag);
         }
         Step::Pass { at, fault } => pass(world, at, fault),
         Step::AwsLaunches => world.cloud.launch(world.now),
@@ -200,19 +200,19 @@ fn happen(world: &mut World, step: Step) {
         }
         Step::Take(pick) => {
             if let Some(id) = picked(&world.instances(), pick) {
-                world.tell(format!("AWS ends {id}"));
+                world.record(format!("AWS ends {id}"));
                 world.cloud.terminate_by_aws(&id, world.now);
             }
         }
         Step::Strike(pick) => {
             if let Some(id) = picked(&world.instances(), pick) {
-                world.tell(format!("{id} dies, and AWS ends it"));
+                world.record(format!("{id} dies, and AWS ends it"));
                 world.cloud.fail_health_check(&id, world.now);
             }
         }
         Step::Hide(pick, seconds) => {
             if let Some(id) = picked(&world.instances(), pick) {
-                world.tell(format!("EC2 does not know {id} for {seconds} s"));
+                world.record(format!("EC2 does not know {id} for {seconds} s"));
                 world.cloud.hide(&id, world.now, seconds);
             }
         }
@@ -242,11 +242,11 @@ fn happen(world: &mut World, step: Step) {
         Step::OldLeaderPasses => {
             // A leader stops before its lease ends, and so before its successor has settled.
             if world.managers.len() > 1 && world.now < world.managers[0].settled_from {
-                world.tell("the old leader:");
+                world.record("the old leader:");
                 world.pass_of(1, &mut |_, _| Fault::None);
             }
         }
-        Step::Managed(true) => world.let_somebody_else_manage(1, 5),
+        Step::Managed(true) => world.let_another_controller_manage(1, 5),
         Step::Managed(false) => world.manage_again(),
         Step::Content(number) => {
             let content = crate::world::content(&format!("v{number}"), "d1");
@@ -292,9 +292,9 @@ fn shrink(world: &mut World, pick: usize, half: Half) {
     }
 }
 
-/// People, faults and bad days end; only the planner, AWS and Cluster API go on.
+/// Users, faults and bad days end; only the planner, AWS and Cluster API continue.
 fn comes_to_rest(world: &mut World) {
-    world.tell("--- quiet from here on ---");
+    world.record("--- quiet from here on ---");
     world.freeze_caches(false);
     world.cloud.launches = Launches::Work;
     world.kube.held_up.clear();
@@ -333,7 +333,7 @@ fn cases() -> u32 {
 
 /// What befalls a pool whose autoscaler never marks anything.
 #[derive(Clone, Copy, Debug)]
-enum Habit {
+enum Event {
     Scale(u32),
     Rounds(usize),
     Capacity(Launches),
@@ -380,7 +380,7 @@ proptest! {
         comes_to_rest(&mut world);
     }
 
-    /// Nobody touches instances or Machines: then there is never more than the largest target asked for, and never
+    /// No user touches instances or Machines: then there is never more than the largest target asked for, and never
     /// more Machines go than the smallest target leaves, whatever is lost, late, or crashes.
     #[test]
     fn a_pool_left_to_its_autoscaler_stays_between_its_targets(
@@ -409,11 +409,11 @@ proptest! {
         start in 1_u32..6,
         steps in prop::collection::vec(
             prop_oneof![
-                4 => (0_u32..8).prop_map(Habit::Scale),
-                3 => (1_usize..30).prop_map(Habit::Rounds),
-                2 => Just(Habit::Capacity(Launches::Fail)),
-                2 => Just(Habit::Capacity(Launches::Work)),
-                1 => Just(Habit::Restart),
+                4 => (0_u32..8).prop_map(Event::Scale),
+                3 => (1_usize..30).prop_map(Event::Rounds),
+                2 => Just(Event::Capacity(Launches::Fail)),
+                2 => Just(Event::Capacity(Launches::Work)),
+                1 => Just(Event::Restart),
             ],
             1..30,
         ),
@@ -423,20 +423,20 @@ proptest! {
         let mut targets = vec![(world.now, start)];
         for step in steps {
             let rounds = match step {
-                Habit::Scale(target) => {
+                Event::Scale(target) => {
                     world.scale_to(target);
                     targets.push((world.now, target));
                     1
                 }
-                Habit::Capacity(launches) => {
+                Event::Capacity(launches) => {
                     world.cloud.launches = launches;
                     1
                 }
-                Habit::Restart => {
+                Event::Restart => {
                     world.restart(0);
                     1
                 }
-                Habit::Rounds(rounds) => rounds,
+                Event::Rounds(rounds) => rounds,
             };
             for _ in 0..rounds {
                 let before = registered(&world);
@@ -445,7 +445,7 @@ proptest! {
                 let began = world.now.minus(Duration::from_secs(u64::from(WINDOW) + 5));
                 let last_before = targets.iter().rev().find(|(at, _)| *at <= began);
                 let lately = targets.iter().filter(|(at, _)| *at > began);
-                // Before the world began nobody knows of any target.
+                // Before the world began no target is known.
                 let most = last_before.into_iter().chain(lately).map(|(_, target)| *target).max().unwrap_or(0);
                 let least = before.min(most);
                 prop_assert!(after >= least, "{before} → {after}, {most} were wanted for\n{}", world.story());

@@ -1,4 +1,4 @@
-//! Roll-outs in random interleavings: edits, failures, crashes and changes of size, while nobody interferes with instances.
+//! Roll-outs in random interleavings: edits, failures, crashes and changes of size, while no user interferes with instances.
 //! What serves is never fewer than the budget wants, and there are never more instances than it allows.
 
 use super::{Step, comes_to_rest, happen, undisturbed};
@@ -62,7 +62,7 @@ proptest! {
         comes_to_rest(&mut world);
         let wanted = match &world.desired.template {
             foo_planner::desired::Wanted::Ready(wanted) => wanted.spec_hash.clone(),
-            foo_planner::desired::Wanted::Blocked(_) => unreachable!("nobody blocks it"),
+            foo_planner::desired::Wanted::Blocked(_) => unreachable!("nothing blocks it"),
         };
         let versions = &world.cloud.template.as_ref().expect("a template").versions;
         for instance in world.cloud.group.iter().flat_map(|group| &group.instances) {

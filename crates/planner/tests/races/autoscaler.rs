@@ -16,13 +16,13 @@ fn r1_the_autoscaler_marks_and_dies_before_it_lowers_replicas_and_nothing_happen
 }
 
 #[test]
-fn r2_the_mark_is_taken_back_between_the_choice_and_the_deletion_and_the_live_read_sees_it() {
+fn r2_the_mark_is_removed_between_the_choice_and_the_deletion_and_the_live_read_sees_it() {
     let mut world = pool().of(3).running();
     let victim = world.kube.alive()[0].clone();
     world.mark(&victim);
     world.scale_to(2);
     world.wait(1);
-    world.look();
+    world.read_group();
     let plan = world.plan_of(0);
     assert_eq!(deletions(&plan), 1);
     // Its second write failed, so the autoscaler takes both back.
@@ -39,10 +39,10 @@ fn r3_the_same_victim_is_chosen_twice_and_deleted_once() {
     let mut world = pool().of(4).running();
     world.scale_to(2);
     world.freeze_caches(true);
-    let first = world.look_and_pass();
+    let first = world.observe_and_plan();
     assert_eq!(deletions(&first), 2);
     // The caches do not show the deletions yet.
-    let second = world.look_and_pass();
+    let second = world.observe_and_plan();
     assert_eq!(words(&second), Vec::<String>::new());
     world.freeze_caches(false);
     world.settle();
@@ -50,35 +50,35 @@ fn r3_the_same_victim_is_chosen_twice_and_deleted_once() {
 }
 
 #[test]
-fn r21_an_unmarked_shrink_that_is_taken_back_spares_the_node_that_runs_pods() {
+fn r21_an_unmarked_shrink_that_is_reverted_spares_the_node_that_runs_pods() {
     let mut world = pool().of(2).stabilized().running();
     world.scale_to(4);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.wait(1);
     // One of the two comes, joins, and gets pods.
     world.cloud.launch(world.now);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.cloud.put_in_service(world.now);
     world.kube.work(world.now, &world.cloud);
     let newcomer = world.kube.alive()[2].clone();
     assert_eq!(world.kube.machine(&newcomer).unwrap().node, NodeState::Ready);
     // The autoscaler's time-out takes the whole increase back; ten seconds later it asks again.
     world.scale_to(2);
-    let plan = world.look_and_pass();
+    let plan = world.observe_and_plan();
     assert_eq!(words(&plan), ["update group desired=3"], "only what never launched is cancelled");
     world.wait(9);
-    assert_eq!(words(&world.look_and_pass()), Vec::<String>::new());
+    assert_eq!(words(&world.observe_and_plan()), Vec::<String>::new());
     world.scale_to(4);
     world.settle();
     assert!(world.kube.alive().contains(&newcomer));
-    assert_eq!(world.cloud.launched, 4, "nobody was replaced");
+    assert_eq!(world.cloud.launched, 4, "no instance was replaced");
 }
 
 #[test]
 fn r21_an_unmarked_excess_that_lasts_is_removed_after_the_stabilization() {
     let mut world = pool().of(3).stabilized().running();
     world.scale_to(2);
-    let plan = world.look_and_pass();
+    let plan = world.observe_and_plan();
     assert_eq!(words(&plan), Vec::<String>::new());
     assert_eq!(
         plan.report.next.after.map(|after| after.as_secs()),
@@ -86,22 +86,22 @@ fn r21_an_unmarked_excess_that_lasts_is_removed_after_the_stabilization() {
         "it wakes when the minute is over"
     );
     world.wait(58);
-    assert_eq!(deletions(&world.look_and_pass()), 0);
+    assert_eq!(deletions(&world.observe_and_plan()), 0);
     world.wait(1);
-    assert_eq!(deletions(&world.look_and_pass()), 1);
+    assert_eq!(deletions(&world.observe_and_plan()), 1);
 }
 
 #[test]
 fn r21_instances_without_a_node_go_before_registered_nodes_and_at_once() {
     let mut world = pool().of(2).stabilized().running();
     world.scale_to(3);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.cloud.launch(world.now);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.kube.make_machines(world.now);
     let newcomer = world.kube.alive()[2].clone();
     world.scale_to(2);
-    let plan = world.look_and_pass();
+    let plan = world.observe_and_plan();
     let name = newcomer.as_str();
     assert_eq!(
         words(&plan),
@@ -125,9 +125,9 @@ fn takes_back_too_much() -> crate::world::World {
 }
 
 #[test]
-fn r21_more_than_was_asked_for_is_taken_back_in_a_shortage_and_what_serves_stays() {
+fn r21_surplus_requests_are_reverted_in_a_shortage_and_what_serves_stays() {
     let mut world = takes_back_too_much();
-    let plan = world.look_and_pass();
+    let plan = world.observe_and_plan();
     assert_eq!(words(&plan), ["update group desired=4"], "only what never launched is cancelled");
     for cycle in 0..4 {
         // It notices after five minutes, and asks again when its back-off is over.
@@ -149,28 +149,28 @@ fn r21_more_than_was_asked_for_is_taken_back_in_a_shortage_and_what_serves_stays
 }
 
 #[test]
-fn r21_what_is_held_goes_when_nobody_asks_again_and_when_it_is_marked() {
+fn r21_held_machines_are_deleted_when_no_request_comes_and_when_they_are_marked() {
     let mut world = takes_back_too_much();
-    world.look_and_pass();
+    world.observe_and_plan();
     let victim = world.kube.alive()[2].clone();
     world.mark(&victim);
-    assert_eq!(deletions(&world.look_and_pass()), 1, "a mark is enough");
+    assert_eq!(deletions(&world.observe_and_plan()), 1, "a mark is enough");
     world.wait(2_000);
-    assert_eq!(deletions(&world.look_and_pass()), 0);
+    assert_eq!(deletions(&world.observe_and_plan()), 0);
     world.wait(100);
-    assert_eq!(deletions(&world.look_and_pass()), 3);
+    assert_eq!(deletions(&world.observe_and_plan()), 3);
 }
 
 #[test]
 fn r21_a_lost_memory_holds_what_serves_for_the_whole_time() {
     let mut world = takes_back_too_much();
-    world.look_and_pass();
+    world.observe_and_plan();
     world.wait(1_500);
     world.restart(0);
     world.wait(1_500);
-    assert_eq!(deletions(&world.look_and_pass()), 0, "nobody knows since when");
+    assert_eq!(deletions(&world.observe_and_plan()), 0, "the manager does not know since when");
     world.wait(2_100);
-    assert_eq!(deletions(&world.look_and_pass()), 4);
+    assert_eq!(deletions(&world.observe_and_plan()), 4);
 }
 
 #[test]
@@ -178,29 +178,29 @@ fn r21_an_excess_that_stood_for_long_does_not_speed_up_a_younger_one() {
     let mut world = pool().of(8).draining_at_most(10).stabilized_for(2_100).running();
     world.wait(2_100);
     world.scale_to(7);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.wait(2_000);
     world.scale_to(0);
-    assert_eq!(deletions(&world.look_and_pass()), 0);
+    assert_eq!(deletions(&world.observe_and_plan()), 0);
     world.wait(100);
-    assert_eq!(deletions(&world.look_and_pass()), 1, "the first is due");
+    assert_eq!(deletions(&world.observe_and_plan()), 1, "the first is due");
     world.wait(1_900);
-    assert_eq!(deletions(&world.look_and_pass()), 0);
+    assert_eq!(deletions(&world.observe_and_plan()), 0);
     world.wait(100);
-    assert_eq!(deletions(&world.look_and_pass()), 7);
+    assert_eq!(deletions(&world.observe_and_plan()), 7);
 }
 
 #[test]
-fn r21_what_nobody_wanted_for_is_not_held() {
+fn r21_what_was_never_requested_is_not_held() {
     let mut world = pool().of(3).draining_at_most(10).stabilized_for(2_100).running();
     world.wait(2_100);
     world.set_desired_by_hand(4);
     world.cloud.launch(world.now);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.cloud.put_in_service(world.now);
     world.kube.work(world.now, &world.cloud);
     assert_eq!(world.kube.alive().len(), 4);
-    assert_eq!(deletions(&world.look_and_pass()), 1, "the target has been three all the time");
+    assert_eq!(deletions(&world.observe_and_plan()), 1, "the target has been three all the time");
 }
 
 #[test]
@@ -217,13 +217,13 @@ fn r21_after_launches_that_did_not_come_even_that_waits() {
     world.step();
     world.set_desired_by_hand(4);
     world.cloud.launch(world.now);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.cloud.put_in_service(world.now);
     world.kube.work(world.now, &world.cloud);
     assert_eq!(world.kube.alive().len(), 4);
-    assert_eq!(deletions(&world.look_and_pass()), 0);
+    assert_eq!(deletions(&world.observe_and_plan()), 0);
     world.wait(2_100);
-    assert_eq!(deletions(&world.look_and_pass()), 1);
+    assert_eq!(deletions(&world.observe_and_plan()), 1);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn r22_marked_machines_are_deleted_at_once_drain_limit_and_stabilization_or_not(
         world.mark(victim);
         world.scale_to(world.target() - 1);
     }
-    assert_eq!(deletions(&world.look_and_pass()), 4);
+    assert_eq!(deletions(&world.observe_and_plan()), 4);
     for victim in &victims {
         assert!(world.kube.machine(victim).unwrap().deletion.is_deleting());
     }
@@ -246,13 +246,13 @@ fn r22_marked_machines_are_deleted_at_once_drain_limit_and_stabilization_or_not(
 fn r22_a_mark_that_counts_on_a_launch_in_flight_waits_for_it() {
     let mut world = pool().of(2).running();
     world.scale_to(3);
-    world.look_and_pass();
+    world.observe_and_plan();
     // The third is on its way; the autoscaler counts it in.
     let victim = world.kube.alive()[0].clone();
     world.mark(&victim);
     world.scale_to(2);
     assert_eq!(
-        words(&world.look_and_pass()),
+        words(&world.observe_and_plan()),
         Vec::<String>::new(),
         "neither the Machine nor the launch goes"
     );
@@ -266,7 +266,7 @@ fn r22_a_mark_that_counts_on_a_launch_that_never_comes_acts_within_five_minutes(
     let mut world = pool().of(2).running();
     world.cloud.launches = Launches::Fail;
     world.scale_to(3);
-    world.look_and_pass();
+    world.observe_and_plan();
     let victim = world.kube.alive()[0].clone();
     world.mark(&victim);
     world.scale_to(2);

@@ -9,7 +9,7 @@ use foo_planner::action::MachineAction;
 use foo_planner::desired::{IntOrPercent, OnFailure, PausedBy, Wanted};
 use foo_planner::observed::Verdict;
 use foo_planner::report::ConditionKind;
-use foo_planner::{Action, Look, Plan};
+use foo_planner::{Action, LastRead, Plan};
 
 fn name(number: u32) -> MachineName {
     MachineName::new(format!("workers-{number:08x}"))
@@ -44,7 +44,7 @@ fn launched_from(world: &World, spec: &str) -> Vec<MachineName> {
     from.map(|foo_machine| foo_machine.name.clone()).collect()
 }
 
-fn is_given_up(world: &World) -> bool {
+fn has_failed_content(world: &World) -> bool {
     world.kube.quarantine.iter().any(|record| record.verdict != Verdict::Over)
 }
 
@@ -69,7 +69,7 @@ fn halted() -> World {
     steps(&mut world, 6);
     world.wait(601);
     steps(&mut world, 6);
-    assert!(is_given_up(&world));
+    assert!(has_failed_content(&world));
     world
 }
 
@@ -86,7 +86,7 @@ fn content_is_tried_again_when_the_record_is_taken_away() {
         if let Some(canary) = world.kube.machine_mut(&name(4)) {
             (canary.node, canary.node_since) = (NodeState::None, None);
         }
-        world.look();
+        world.read_group();
         world.pass();
     }
     world.settle();
@@ -107,7 +107,7 @@ fn rotating_tokens_do_not_stop_the_clock_of_a_launch_that_never_comes() {
             world.step();
         }
     }
-    assert!(is_given_up(&world));
+    assert!(has_failed_content(&world));
 }
 
 #[test]
@@ -120,10 +120,10 @@ fn nodes_that_stop_being_ready_all_at_once_condemn_nothing() {
             for machine in world.kube.alive() {
                 set_node(&mut world, &machine, node);
             }
-            world.look_and_pass();
+            world.observe_and_plan();
         }
     }
-    assert!(!is_given_up(&world), "{:?}", world.kube.quarantine);
+    assert!(!has_failed_content(&world), "{:?}", world.kube.quarantine);
 }
 
 #[test]
@@ -136,18 +136,18 @@ fn nodes_that_restart_once_each_condemn_nothing_and_one_that_flaps_does() {
         });
         for node in [NodeState::NotReady, NodeState::Ready] {
             set_node(&mut world, &name(6 + number), node);
-            world.look_and_pass();
+            world.observe_and_plan();
         }
     }
-    assert!(!is_given_up(&world), "{:?}", world.kube.quarantine);
+    assert!(!has_failed_content(&world), "{:?}", world.kube.quarantine);
     let flaps = launched_from(&world, "v2")[0].clone();
     for _ in 0..3 {
         for node in [NodeState::Ready, NodeState::NotReady] {
             set_node(&mut world, &flaps, node);
-            world.look_and_pass();
+            world.observe_and_plan();
         }
     }
-    assert!(is_given_up(&world));
+    assert!(has_failed_content(&world));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn longer_min_ready_seconds_condemn_nothing() {
     until(&mut world, "some are new", |world| launched_from(world, "v2").len() >= 4);
     world.desired.rollout.min_ready = Seconds(60);
     steps(&mut world, 3);
-    assert!(!is_given_up(&world));
+    assert!(!has_failed_content(&world));
     world.wait(60);
     world.settle();
 }
@@ -174,7 +174,7 @@ fn a_node_that_is_late_for_remediation_counts_against_the_roll_out() {
         world.wait(25);
         world.step();
     }
-    assert!(is_given_up(&world));
+    assert!(has_failed_content(&world));
     assert_eq!(world.cloud.launched, 4, "one canary");
 }
 
@@ -192,10 +192,10 @@ fn a_verdict_of_machine_health_check_counts_although_the_node_is_ready() {
                 machine.unhealthy = Some("no GPU".to_owned());
             }
         }
-        world.look();
+        world.read_group();
         done.extend(words(&world.pass()));
     }
-    assert!(is_given_up(&world));
+    assert!(has_failed_content(&world));
     assert!(done.iter().all(|action| !action.starts_with("delete Machine")), "{done:?}");
 }
 
@@ -224,7 +224,7 @@ fn content_that_failed_before_is_nothing_to_go_back_to() {
         steps(&mut world, 12);
         world.wait(601);
         steps(&mut world, 12);
-        assert!(is_given_up(&world), "{spec}");
+        assert!(has_failed_content(&world), "{spec}");
     }
     world.scale_to(0);
     steps(&mut world, 30);
@@ -234,7 +234,7 @@ fn content_that_failed_before_is_nothing_to_go_back_to() {
     assert_eq!(launched_from(&world, "v1").len(), 2, "{}", world.story());
 }
 
-/// Instances of a template that somebody deleted have version numbers that mean nothing now.
+/// Instances of a template that a user deleted have version numbers that mean nothing now.
 fn of_another_template(world: &mut World, version: i64) {
     for instance in &mut world.cloud.group.as_mut().unwrap().instances {
         instance.template = Some((LaunchTemplateId::new("lt-0"), TemplateVersion(version)));
@@ -253,12 +253,12 @@ fn version_numbers_of_a_template_that_is_gone_mean_nothing() {
 }
 
 #[test]
-fn with_nothing_to_go_back_to_it_is_given_up_on_once() {
+fn without_a_rollback_target_content_fails_once() {
     let mut world = pool().of(2).with_surge(1).lacking_at_most(0).running();
     of_another_template(&mut world, 7);
     breaks(&mut world, "v2");
     world.cloud.template = None;
-    world.managers[0].template = Look::Unknown;
+    world.managers[0].template = LastRead::Unknown;
     wants(&mut world, "v2", "d1");
     steps(&mut world, 10);
     world.wait(601);
@@ -282,7 +282,7 @@ fn a_pause_of_the_cluster_is_no_failure_of_the_content() {
     world.step();
     world.desired.pause = None;
     world.settle();
-    assert!(!is_given_up(&world));
+    assert!(!has_failed_content(&world));
 }
 
 #[test]
@@ -291,30 +291,30 @@ fn remediation_keeps_to_what_may_be_missing() {
     wants(&mut world, "v2", "d1");
     world.kube.held_up.extend((1..=5).map(name));
     until(&mut world, "one is rolled", |world| world.kube.alive().len() == 4);
-    let sick = world.kube.alive()[0].clone();
-    world.kube.machine_mut(&sick).unwrap().unhealthy = Some("disk pressure".to_owned());
+    let unhealthy = world.kube.alive()[0].clone();
+    world.kube.machine_mut(&unhealthy).unwrap().unhealthy = Some("disk pressure".to_owned());
     steps(&mut world, 4);
     assert_eq!(world.kube.alive().len(), 4, "its successor comes first");
 }
 
 #[test]
-fn a_scale_in_takes_the_sick_machine_and_no_other() {
+fn a_scale_in_takes_the_unhealthy_machine_and_no_other() {
     let mut world = pool().of(4).with_surge(0).lacking_at_most(1).draining_at_most(9).running();
-    let sick = world.kube.alive()[3].clone();
-    world.kube.machine_mut(&sick).unwrap().unhealthy = Some("disk pressure".to_owned());
+    let unhealthy = world.kube.alive()[3].clone();
+    world.kube.machine_mut(&unhealthy).unwrap().unhealthy = Some("disk pressure".to_owned());
     world.scale_to(3);
-    let plan = world.look_and_pass();
+    let plan = world.observe_and_plan();
     let deleted = plan
         .actions
         .iter()
         .filter(|action| matches!(action, Action::Machine(MachineAction::DeleteMachine { .. })));
     assert_eq!(deleted.count(), 1);
     world.settle();
-    assert!(!world.kube.alive().contains(&sick));
+    assert!(!world.kube.alive().contains(&unhealthy));
 }
 
 #[test]
-fn a_scale_in_is_not_a_sick_machine() {
+fn a_scale_in_is_not_an_unhealthy_machine() {
     let mut world = pool().of(3).with_surge(0).lacking_at_most(1).draining_at_most(9).running();
     breaks(&mut world, "v1");
     world.scale_to(5);
@@ -327,7 +327,7 @@ fn a_scale_in_is_not_a_sick_machine() {
 }
 
 #[test]
-fn what_failed_stays_to_be_looked_at() {
+fn what_failed_stays_for_inspection() {
     let mut world = halted();
     world.wait(4_000);
     steps(&mut world, 10);
@@ -346,9 +346,9 @@ fn a_roll_back_waits_for_min_ready_seconds_by_the_clock() {
             break;
         }
     }
-    let sick = launched_from(&world, "v2")[0].clone();
-    set_node(&mut world, &sick, NodeState::NotReady);
-    world.kube.machine_mut(&sick).unwrap().unhealthy = Some("broken".to_owned());
+    let unhealthy = launched_from(&world, "v2")[0].clone();
+    set_node(&mut world, &unhealthy, NodeState::NotReady);
+    world.kube.machine_mut(&unhealthy).unwrap().unhealthy = Some("broken".to_owned());
     for _ in 0..60 {
         let plan = world.step();
         let waits = condition(&plan, ConditionKind::RollingOut).contains("waiting for the Nodes");
@@ -385,7 +385,7 @@ fn a_shortage_after_the_canary_condemns_nothing() {
         world.wait(115);
         world.step();
     }
-    assert!(!is_given_up(&world));
+    assert!(!has_failed_content(&world));
 }
 
 fn with_wide_surge() -> World {
@@ -401,7 +401,7 @@ fn a_scale_in_ends_in_the_right_size_while_a_roll_out_is_stopped() {
     steps(&mut world, 6);
     world.wait(601);
     steps(&mut world, 6);
-    assert!(is_given_up(&world));
+    assert!(has_failed_content(&world));
     world.delete_machine(&name(7));
     steps(&mut world, 10);
     let marked = world.kube.alive()[2].clone();
@@ -460,7 +460,7 @@ fn on_a_bad_way_back() -> World {
     breaks(&mut world, "v2");
     until(&mut world, "the second came", |world| world.cloud.launched == 5);
     world.wait(601);
-    until(&mut world, "it was given up on", is_given_up);
+    until(&mut world, "its content failed", has_failed_content);
     breaks(&mut world, "v1");
     until(&mut world, "one more of the old content is there", |world| world.cloud.launched == 6);
     world
@@ -471,15 +471,15 @@ fn a_way_back_that_fails_as_well_is_halted_and_says_both() {
     let mut world = on_a_bad_way_back();
     steps(&mut world, 5);
     world.wait(601);
-    let told = |plan: &Plan| {
+    let events = |plan: &Plan| {
         plan.report
             .events
             .iter()
             .filter(|event| event.reason == foo_model::EventReason::RollbackFailed)
             .count()
     };
-    let told: usize = (0..10).map(|_| told(&world.step())).sum();
-    assert_eq!(told, 1, "{}", world.story());
+    let events: usize = (0..10).map(|_| events(&world.step())).sum();
+    assert_eq!(events, 1, "{}", world.story());
     let said = condition(&world.step(), ConditionKind::RollingOut);
     assert!(said.starts_with("True RolloutHalted") && said.contains("workers-00000005"), "{said}");
     assert!(said.contains("the rollback to v1 failed as well: Machine workers-00000006"), "{said}");
@@ -493,7 +493,7 @@ fn a_way_back_that_fails_as_well_is_halted_and_says_both() {
     wants(&mut world, "v3", "d1");
     world.settle();
     assert_eq!(launched_from(&world, "v3").len(), 3);
-    assert!(!is_given_up(&world));
+    assert!(!has_failed_content(&world));
 }
 
 #[test]
@@ -508,7 +508,7 @@ fn a_node_that_was_there_before_does_not_halt_the_way_back() {
 }
 
 #[test]
-fn an_old_look_at_an_instance_whose_node_is_ready_is_no_failure() {
+fn an_old_read_of_an_instance_whose_node_is_ready_is_no_failure() {
     let mut world = pool().of(2).with_surge(0).lacking_at_most(1).running();
     wants(&mut world, "v2", "d1");
     until(&mut world, "the first has a FooMachine", |world| launched_from(world, "v2").len() == 1);
@@ -519,9 +519,9 @@ fn an_old_look_at_an_instance_whose_node_is_ready_is_no_failure() {
         newest.lifecycle = foo_model::LifecycleState::Pending;
     }
     world.cloud.record(world.now);
-    world.look();
+    world.read_group();
     world.restart(0);
-    world.look();
+    world.read_group();
     world.wait(700);
     let done: Vec<String> = (0..4).flat_map(|_| words(&world.pass())).collect();
     assert!(done.iter().all(|action| !action.starts_with("delete Machine")), "{done:?}");

@@ -2,12 +2,12 @@
 
 use super::forms::{Form, Value};
 use super::print;
-use crate::world::{Launches, Pool, World, content, somebody_elses};
+use crate::world::{Launches, Pool, World, content, foreign_group};
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{Reason, SignalKind};
 use foo_planner::desired::{OnFailure, PausedBy, Rebalance, Strategy, VictimPolicy, Wanted};
 use foo_planner::observed::Finalizer;
-use foo_planner::{Goal, Look};
+use foo_planner::{Goal, LastRead};
 
 /// One command.
 pub(super) struct Command {
@@ -39,7 +39,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Command> {
 /// The commands and what each group of them is about.
 pub(super) const GROUPS: &[(&str, &[Command])] = &[
     ("The beginning", BEGINNING),
-    ("Time, and everybody's work", WORK),
+    ("Time, and the work of all", WORK),
     ("What the manager does, printed", PRINTED),
     ("What people and controllers do to objects", OBJECTS),
     ("What becomes of the pool's inputs", INPUTS),
@@ -75,7 +75,7 @@ pub(super) const POOL_OPTIONS: &[PoolOption] = &[
         "strategy",
         Value::Choice(&[
             ("rolling-update", |pool| pool.with(|it| it.rollout.strategy = Strategy::RollingUpdate)),
-            ("on-delete", Pool::replaced_by_somebody_else),
+            ("on-delete", Pool::replaced_by_another_controller),
         ]),
         "who replaces outdated Machines",
     ),
@@ -98,7 +98,7 @@ pub(super) const POOL_OPTIONS: &[PoolOption] = &[
     ),
     option(
         "external",
-        Value::Range(Pool::managed_by_somebody_else),
+        Value::Range(Pool::managed_by_another_controller),
         "another controller decides on the size within these bounds: `replicas-managed-by`",
     ),
 ];
@@ -124,22 +124,22 @@ const WORK: &[Command] = &[
                 world.step();
             }
         }),
-        "so many times: five seconds pass, then AWS, Cluster API and the manager do one step of their work",
+        "this many times: five seconds pass, then AWS, Cluster API and the manager do one step of their work",
     ),
     command(
         "settle",
         Form::Plain(|world| {
             world.settle();
         }),
-        "cycles until nothing is left to do for anybody; an error after 120 of them",
+        "cycles until nothing is left to do; an error after 120 of them",
     ),
     command(
         "observe",
         Form::OptionalNumber("lag", |world, lag| {
             world.wait(1);
-            world.look_with_lag(u64::from(lag));
+            world.observe_with_lag(u64::from(lag));
         }),
-        "a second passes and the manager reads the group; the answer may be some seconds old",
+        "a second passes and the manager reads the group; the response may be some seconds old",
     ),
     command(
         "restart",
@@ -153,7 +153,7 @@ const PRINTED: &[Command] = &[
         "plan",
         Form::Plan(|world, fault| {
             world.wait(1);
-            world.look();
+            world.read_group();
             print::plan(&world.pass_of(0, &mut |_, _| fault))
         }),
         "a second passes, the manager reads the group, plans and carries the plan out; all calls meet the fault",
@@ -176,18 +176,10 @@ const PRINTED: &[Command] = &[
 ];
 
 const OBJECTS: &[Command] = &[
-    command(
-        "scale",
-        Form::Number("REPLICAS", World::scale_to),
-        "somebody writes `MachinePool.spec.replicas`",
-    ),
-    command("mark", Form::Machine(World::mark), "somebody annotates the Machine with `delete-machine`"),
-    command("delete-machine", Form::Machine(World::delete_machine), "somebody deletes the Machine"),
-    command(
-        "delete-foo-machine",
-        Form::Machine(World::delete_foo_machine),
-        "somebody deletes its FooMachine",
-    ),
+    command("scale", Form::Number("REPLICAS", World::scale_to), "a user writes `MachinePool.spec.replicas`"),
+    command("mark", Form::Machine(World::mark), "a user annotates the Machine with `delete-machine`"),
+    command("delete-machine", Form::Machine(World::delete_machine), "a user deletes the Machine"),
+    command("delete-foo-machine", Form::Machine(World::delete_foo_machine), "a user deletes its FooMachine"),
     command(
         "block-drain",
         Form::Machine(|world, name| {
@@ -223,12 +215,12 @@ const OBJECTS: &[Command] = &[
             world.scale_to(replicas);
             world.restart(0);
         }),
-        "etcd is restored to when the pool had so many replicas, and the manager starts again",
+        "etcd is restored to when the pool had this many replicas, and the manager starts again",
     ),
     command(
         "delete-pool",
         Form::Plain(World::delete_pool),
-        "somebody deletes the MachinePool and its FooMachinePool",
+        "a user deletes the MachinePool and its FooMachinePool",
     ),
     command(
         "add-finalizer",
@@ -276,7 +268,7 @@ const INPUTS: &[Command] = &[
     command(
         "adopt-from",
         Form::Word("INSTALLATION", |world, from| world.desired.identity.adopt_from = Some(from.to_owned())),
-        "the annotation that says which management cluster gave the group up",
+        "the annotation that names the management cluster whose group the pool adopts",
     ),
     command(
         "move-away",
@@ -319,14 +311,14 @@ const INSTANCES: &[Command] = &[
         }),
         "EC2's reads do not find the instance for so long, dead or alive",
     ),
-    command("unprotect", Form::Instance(World::unprotect), "somebody removes its protection from scale-in"),
+    command("unprotect", Form::Instance(World::unprotect), "a user removes its protection from scale-in"),
     command(
         "detach",
         Form::Instance(|world, id| {
             world.cloud.kill(id, world.now);
             world.cloud.detached.insert(id.clone());
         }),
-        "somebody detaches it from the group; it lives on",
+        "a user detaches it from the group; it lives on",
     ),
 ];
 
@@ -334,12 +326,12 @@ const GROUP: &[Command] = &[
     command(
         "set-desired",
         Form::Number("SIZE", World::set_desired_by_hand),
-        "somebody sets desired capacity in AWS",
+        "a user sets desired capacity in AWS",
     ),
     command(
         "set-min-size",
         Form::Number("SIZE", World::set_min_by_hand),
-        "somebody sets the minimum size in AWS",
+        "a user sets the minimum size in AWS",
     ),
     command(
         "capacity",
@@ -358,7 +350,7 @@ const GROUP: &[Command] = &[
     command(
         "delete-group",
         Form::Plain(|world| world.cloud.delete_by_force(world.now)),
-        "somebody deletes the group with its instances",
+        "a user deletes the group with its instances",
     ),
     command(
         "tag-installation",
@@ -376,18 +368,18 @@ const GROUP: &[Command] = &[
                 group.tags.clear();
             }
         }),
-        "somebody removes all tags of the group",
+        "a user removes all tags of the group",
     ),
     command(
         "foreign-group",
-        Form::Plain(|world| somebody_elses(world.now, &mut world.cloud, "another")),
+        Form::Plain(|world| foreign_group(world.now, &mut world.cloud, "another")),
         "a group of this name exists, with the tags of a pool in another namespace",
     ),
     command(
         "deny-reads",
         Form::Plain(|world| {
             let message = "the IAM action autoscaling:DescribeAutoScalingGroups is missing".to_owned();
-            world.managers[0].view = Look::Failed { reason: Reason::AccessDenied, message };
+            world.managers[0].view = LastRead::Failed { reason: Reason::AccessDenied, message };
         }),
         "AWS denies the last read of the group",
     ),

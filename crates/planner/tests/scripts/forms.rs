@@ -38,8 +38,11 @@ pub(super) enum Form {
 pub(super) type Act = Box<dyn Fn(&mut World) -> Result<Vec<String>, String>>;
 
 /// What may befall the calls of a plan.
-const FAULTS: Choices<Fault> =
-    &[("answer-lost", Fault::AnswerLost), ("request-lost", Fault::RequestLost), ("refused", Fault::Refused)];
+const FAULTS: Choices<Fault> = &[
+    ("response-lost", Fault::ResponseLost),
+    ("request-lost", Fault::RequestLost),
+    ("refused", Fault::Refused),
+];
 
 impl Form {
     /// What stands behind the name.

@@ -114,7 +114,7 @@ fn an_argument_of_another_kind_is_an_error() {
     );
     assert_eq!(
         wrong_command("plan fault=Refused"),
-        "scenario.txt:4: plan: expected answer-lost|request-lost|refused, found \"Refused\""
+        "scenario.txt:4: plan: expected response-lost|request-lost|refused, found \"Refused\""
     );
     assert_eq!(wrong_command("plan refused"), "scenario.txt:4: plan: expected fault=…, found \"refused\"");
     assert_eq!(wrong_command("observe late=7"), "scenario.txt:4: observe: expected lag=…, found \"late=7\"");
@@ -177,7 +177,7 @@ fn a_printed_line_behind_a_command_that_prints_nothing_is_an_error() {
 }
 
 #[test]
-fn all_mistakes_are_told_at_once() {
+fn all_mistakes_are_reported_at_once() {
     assert_eq!(
         wrong("# A.\npool replica=2\nrunning\nscale\nplan now\n"),
         "scenario.txt:2: pool: there is no option \"replica\"; README.md lists them\n\

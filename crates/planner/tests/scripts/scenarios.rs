@@ -38,7 +38,7 @@ scenarios! {
     lost_answers
     machine_deleted
     machine_deleted_with_surge
-    managed_by_somebody_else
+    managed_by_another_controller
     moved_away
     no_capacity
     paused
@@ -113,7 +113,7 @@ fn the_reference_lists_what_the_table_has() {
     is_golden("README.md", &before, &reference::written());
 }
 
-/// What no scenario says is not tested by any, and nobody would notice if it did something else.
+/// What no scenario says is not tested by any, so a change of it would go unnoticed.
 #[test]
 fn every_command_and_option_is_used() {
     let scripts: Vec<String> = files()

@@ -68,7 +68,7 @@ pub(super) fn read(script: &str) -> Result<Vec<Line<'_>>, Vec<Mistake>> {
             Ok(step) => lines.push(Line { number, text, step }),
             Err(mistake) => {
                 mistakes.push(Mistake::at(number, text, &mistake));
-                // Nobody knows whether it should have printed.
+                // Whether it should have printed is unknown.
                 reader.printed = true;
             }
         }

@@ -18,15 +18,15 @@ fn all_differences_are_one_call() {
 }
 
 #[test]
-fn missing_and_different_tags_are_put_right_and_tags_of_others_stay() {
+fn missing_and_different_tags_are_repaired_and_other_tags_stay() {
     let mut world = pool().of(1).running();
     let tags = &mut world.cloud.group.as_mut().unwrap().tags;
     tags.insert("team".to_owned(), "red".to_owned());
-    tags.insert("theirs".to_owned(), "yes".to_owned());
+    tags.insert("other".to_owned(), "yes".to_owned());
     assert_eq!(world.wants(), ["tag group team"]);
     world.settle();
     let tags = &world.cloud.group.as_ref().unwrap().tags;
-    assert_eq!((tags["team"].as_str(), tags["theirs"].as_str()), ("blue", "yes"));
+    assert_eq!((tags["team"].as_str(), tags["other"].as_str()), ("blue", "yes"));
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn lost_protection_is_restored_fifty_at_a_time_before_desired_is_lowered() {
     let mut world = pool().of(60).running();
     world.cloud.launches = crate::world::Launches::Fail;
     world.scale_to(62);
-    world.look_and_pass();
+    world.observe_and_plan();
     for id in world.instances() {
         world.unprotect(&id);
     }
@@ -52,7 +52,7 @@ fn lost_protection_is_restored_fifty_at_a_time_before_desired_is_lowered() {
     let words = world.writes();
     assert_eq!(words.len(), 2, "{words:?}");
     assert!(words[0].starts_with("protect i-00000001") && words[1].starts_with("protect i-00000033"));
-    world.look_and_pass();
+    world.observe_and_plan();
     assert_eq!(world.writes(), ["update group desired=60"]);
 }
 
@@ -60,11 +60,11 @@ fn lost_protection_is_restored_fifty_at_a_time_before_desired_is_lowered() {
 fn an_unprotected_instance_that_cannot_be_protected_yet_holds_the_lowering_up() {
     let mut world = pool().of(2).running();
     world.scale_to(4);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.cloud.launch(world.now);
     let pending = world.instances()[2].clone();
     world.unprotect(&pending);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.scale_to(2);
     assert_eq!(world.writes(), NOTHING, "AWS takes protection for instances in service only");
     world.put(2, LifecycleState::InService);
@@ -96,45 +96,45 @@ fn a_group_that_aws_is_deleting_is_waited_for() {
 }
 
 #[test]
-fn without_a_fresh_look_nothing_is_written() {
+fn without_a_fresh_read_nothing_is_written() {
     let mut world = pool().of(2).running();
     world.set_min_by_hand(1);
-    world.look_and_pass();
-    assert_eq!(world.pass().actions, [], "the look is older than our write");
-    world.managers[0].view = foo_planner::Look::Unknown;
+    world.observe_and_plan();
+    assert_eq!(world.pass().actions, [], "the read_group is older than our write");
+    world.managers[0].view = foo_planner::LastRead::Unknown;
     assert_eq!(world.pass().actions, []);
 }
 
 #[test]
-fn somebody_elses_bounds_are_taken_over_and_a_lower_maximum_waits_for_protection() {
+fn bounds_of_another_controller_are_adopted_and_a_lower_maximum_waits_for_protection() {
     let mut world = pool().of(4).running();
-    world.let_somebody_else_manage(1, 2);
+    world.let_another_controller_manage(1, 2);
     let id = world.instances()[0].clone();
     world.unprotect(&id);
     assert_eq!(world.writes(), ["protect i-00000001", "update group min=1"]);
-    world.look_and_pass();
+    world.observe_and_plan();
     assert_eq!(world.writes(), ["update group max=2"]);
     world.settle();
     assert_eq!((world.cloud.existing(), world.target()), (2, 2));
 }
 
 #[test]
-fn a_template_that_aws_refuses_keeps_nothing_else_from_being_put_right_for_long() {
+fn a_template_that_aws_refuses_does_not_delay_other_repairs_for_long() {
     let mut world = pool().of(2).running();
     world.cloud.refuses_templates = true;
     world.desired.template = Wanted::Ready(crate::world::content("v2", "d1"));
     world.scale_to(3);
     for _ in 0..4 {
-        world.look_and_pass();
+        world.observe_and_plan();
     }
     world.set_min_by_hand(1);
-    world.look();
+    world.read_group();
     let first = world.wants();
     assert_eq!(first[0], "update group version=2", "{first:?}");
-    world.look_and_pass();
+    world.observe_and_plan();
     assert_eq!(world.cloud.sizes().desired, 2, "what is launched now would have the old content");
     world.wait(60);
-    world.look_and_pass();
+    world.observe_and_plan();
     let sizes = world.cloud.sizes();
     assert_eq!((sizes.desired, sizes.min), (3, 0), "capacity of the old content is better than none");
     world.cloud.refuses_templates = false;
@@ -146,10 +146,10 @@ fn launches_that_aws_suspended_by_itself_are_resumed_when_something_else_is_want
     let mut world = pool().of(1).running();
     world.cloud.launches = crate::world::Launches::Fail;
     world.scale_to(2);
-    world.look_and_pass();
+    world.observe_and_plan();
     let reason = "Launch process suspended administratively after repeated failures";
     world.cloud.group.as_mut().unwrap().suspended.insert(Process::Launch, reason.to_owned());
-    world.look_and_pass();
+    world.observe_and_plan();
     let ready = world.plan_of(0).report.conditions[0].clone();
     assert_eq!(ready.reason, Reason::LaunchSuspended);
     assert!(ready.message.contains(reason), "{}", ready.message);
@@ -167,11 +167,11 @@ fn launches_that_a_person_suspended_stay_so_and_the_condition_says_it() {
     suspended.insert(Process::Launch, "User suspended at 2026-01-01T00:00:00Z".to_owned());
     world.scale_to(2);
     for _ in 0..5 {
-        world.look_and_pass();
+        world.observe_and_plan();
     }
     world.scale_to(3);
     for _ in 0..5 {
-        world.look_and_pass();
+        world.observe_and_plan();
     }
     assert!(world.cloud.group.as_ref().unwrap().suspended.contains_key(&Process::Launch));
     let ready = world.plan_of(0).report.conditions[0].clone();

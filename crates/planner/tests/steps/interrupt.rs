@@ -14,7 +14,7 @@ fn first() -> InstanceId {
 impl World {
     fn announcement(&mut self) -> Option<AnnouncementState> {
         self.wait(1);
-        self.look();
+        self.read_group();
         let Plan { report, .. } = self.plan_of(0);
         report.announcements.get(&first()).copied()
     }
@@ -26,7 +26,7 @@ fn an_announcement_is_open_until_the_deletion_was_seen_and_over_when_the_instanc
     world.announce(SignalKind::Interruption, &first());
     assert_eq!(world.announcement(), Some(AnnouncementState::Pending));
     world.freeze_caches(true);
-    world.look_and_pass();
+    world.observe_and_plan();
     assert_eq!(world.announcement(), Some(AnnouncementState::Pending), "our own call alone does not count");
     world.freeze_caches(false);
     assert_eq!(world.announcement(), Some(AnnouncementState::Handled));
@@ -35,12 +35,12 @@ fn an_announcement_is_open_until_the_deletion_was_seen_and_over_when_the_instanc
     }
     assert_eq!(world.interrupted(), 0, "forgotten");
     world.announce(SignalKind::Interruption, &InstanceId::new("i-00000abc"));
-    world.look_and_pass();
-    assert_eq!(world.interrupted(), 0, "nobody knows it");
+    world.observe_and_plan();
+    assert_eq!(world.interrupted(), 0, "no member has this id");
 }
 
 #[test]
-fn what_is_ignored_is_answered_and_what_is_paused_stays_open() {
+fn what_is_ignored_is_completed_and_what_is_paused_stays_open() {
     let mut world = pool().of(2).running();
     world.announce(SignalKind::Rebalance, &first());
     assert_eq!(world.announcement(), Some(AnnouncementState::Handled));
@@ -56,7 +56,7 @@ fn what_is_ignored_is_answered_and_what_is_paused_stays_open() {
 fn an_instance_without_a_machine_waits_for_one() {
     let mut world = pool().of(1).running();
     world.scale_to(2);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.cloud.launch(world.now);
     let id = InstanceId::new("i-00000002");
     world.announce(SignalKind::Interruption, &id);
@@ -97,7 +97,7 @@ fn a_retirement_without_room_for_a_replacement_takes_one_at_a_time() {
 }
 
 #[test]
-fn nothing_at_risk_is_replaced_while_a_roll_out_goes_on() {
+fn nothing_at_risk_is_replaced_while_a_rollout_is_in_progress() {
     let mut world = pool().of(3).with_surge(1).lacking_at_most(0).following_advice().running();
     world.wait(700);
     world.announce(SignalKind::Rebalance, &first());
@@ -124,7 +124,7 @@ fn the_node_of_what_is_at_risk_is_cordoned_once_and_its_instance_stays() {
     let before = world.instances();
     world.announce(SignalKind::Rebalance, &first());
     assert_eq!(world.announcement(), Some(AnnouncementState::Pending));
-    let plan = world.look_and_pass();
+    let plan = world.observe_and_plan();
     assert_eq!(cordons(&plan), ["cordon the Nodes of workers-00000001"]);
     assert_eq!(world.announcement(), Some(AnnouncementState::Handled));
     for _ in 0..100 {
@@ -139,10 +139,10 @@ fn what_has_no_node_yet_is_cordoned_when_it_has_one() {
     let mut world = pool().of(2).with_rebalance(Rebalance::Cordon).running();
     not_yet(&mut world, 1..=1);
     world.announce(SignalKind::Rebalance, &first());
-    assert_eq!(cordons(&world.look_and_pass()), [""; 0]);
+    assert_eq!(cordons(&world.observe_and_plan()), [""; 0]);
     assert_eq!(world.announcement(), Some(AnnouncementState::Pending));
     world.kube.work(world.now, &world.cloud);
-    assert_eq!(cordons(&world.look_and_pass()).len(), 1);
+    assert_eq!(cordons(&world.observe_and_plan()).len(), 1);
 }
 
 #[test]
@@ -152,12 +152,12 @@ fn a_workload_cluster_that_is_away_is_asked_once_a_minute_and_holds_nothing_up()
     for id in world.instances() {
         world.announce(SignalKind::Rebalance, &id);
     }
-    assert_eq!(cordons(&world.look_and_pass()).len(), 1);
+    assert_eq!(cordons(&world.observe_and_plan()).len(), 1);
     world.scale_to(3);
     let mut tries = 0;
     for _ in 0..30 {
         world.wait(10);
-        let plan = world.look_and_pass();
+        let plan = world.observe_and_plan();
         tries += cordons(&plan).len();
         let after = plan.report.next.after.expect("it comes back by itself");
         assert!(after <= Duration::from_mins(1), "{after:?}");
@@ -167,7 +167,7 @@ fn a_workload_cluster_that_is_away_is_asked_once_a_minute_and_holds_nothing_up()
     assert_eq!((tries, world.instances().len()), (5, 3));
     world.kube.workload_is_away = false;
     world.wait(60);
-    world.look_and_pass();
+    world.observe_and_plan();
     assert_eq!(world.kube.cordoned.len(), 2);
 }
 
@@ -179,20 +179,20 @@ fn a_node_that_cannot_be_cordoned_keeps_no_other_from_its_turn() {
     for id in world.instances() {
         world.announce(SignalKind::Rebalance, &id);
     }
-    world.look_and_pass();
+    world.observe_and_plan();
     assert_eq!(world.kube.cordoned.len(), 49, "fifty at a time, and one of them refuses");
     world.wait(5);
-    world.look_and_pass();
+    world.observe_and_plan();
     assert_eq!(world.kube.cordoned.len(), 59);
     let mut tries = 0;
     for _ in 0..60 {
-        tries += cordons(&world.look_and_pass()).len();
+        tries += cordons(&world.observe_and_plan()).len();
         world.wait(10);
     }
     assert!((9..=10).contains(&tries), "once a minute: {tries}");
     world.kube.uncordonable.clear();
     world.wait(60);
-    world.look_and_pass();
+    world.observe_and_plan();
     assert!(world.kube.cordoned.contains(&stubborn));
 }
 
@@ -200,11 +200,11 @@ fn a_node_that_cannot_be_cordoned_keeps_no_other_from_its_turn() {
 fn what_is_cordoned_is_not_cordoned_again_when_announcements_were_out_of_sight() {
     let mut world = pool().of(2).with_rebalance(Rebalance::Cordon).running();
     world.announce(SignalKind::Rebalance, &first());
-    world.look_and_pass();
+    world.observe_and_plan();
     let signals = std::mem::take(&mut world.managers[0].signals);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.managers[0].signals = signals;
-    assert_eq!(cordons(&world.look_and_pass()), [""; 0]);
+    assert_eq!(cordons(&world.observe_and_plan()), [""; 0]);
 }
 
 /// Nodes of these come later.
@@ -231,7 +231,7 @@ fn recommendations_are_one_round_and_what_came_for_it_stays() {
         world.kube.work(world.now, &world.cloud);
         // The first newcomer is Ready long before the others.
         not_yet(&mut world, if minute < 15 { 12..=15 } else { 99..=99 });
-        world.look();
+        world.read_group();
         let plan = world.pass();
         let surplus = |reason| matches!(reason, EventReason::LaunchesCancelled | EventReason::MachineDeleted);
         assert!(plan.report.events.iter().all(|event| !surplus(event.reason)), "{:?}", plan.report.events);
@@ -251,7 +251,7 @@ fn what_came_for_a_roll_out_is_no_surplus_at_its_end() {
         world.cloud.work(world.now);
         world.kube.work(world.now, &world.cloud);
         not_yet(&mut world, if step < 40 { 11..=12 } else { 99..=99 });
-        world.look();
+        world.read_group();
         let plan = world.pass();
         let gone = plan.report.events.iter().find(|event| event.message.contains("never joined"));
         assert_eq!(gone, None, "{}", world.story());

@@ -20,7 +20,7 @@ fn every_instance_on_its_way_up_gets_a_foo_machine_and_no_other() {
     for (state, wanted) in states {
         let mut world = pool().of(1).running();
         world.scale_to(2);
-        world.look_and_pass();
+        world.observe_and_plan();
         world.cloud.launch(world.now);
         world.put(1, state.clone());
         let made = world.wants().contains(&"create FooMachine workers-00000002".to_owned());
@@ -32,10 +32,10 @@ fn every_instance_on_its_way_up_gets_a_foo_machine_and_no_other() {
 fn a_foo_machine_just_made_is_not_made_again() {
     let mut world = pool().of(1).running();
     world.scale_to(2);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.cloud.launch(world.now);
     world.freeze_caches(true);
-    world.look_and_pass();
+    world.observe_and_plan();
     assert_eq!(world.writes(), NOTHING);
 }
 
@@ -50,7 +50,7 @@ fn an_instance_aws_is_ending_takes_its_machine_along() {
             world.writes(),
             ["delete Machine workers-00000001 [SameUid]: AWS is terminating its instance"]
         );
-        world.look_and_pass();
+        world.observe_and_plan();
         assert_eq!(world.writes(), NOTHING);
         world.settle();
     }
@@ -64,7 +64,7 @@ fn a_drain_that_hangs_on_a_dead_node_is_called_off() {
     world.delete_machine(&name);
     let id = world.instances()[0].clone();
     world.kill(&id);
-    world.look_and_pass();
+    world.observe_and_plan();
     assert_eq!(world.writes(), ["exclude workers-00000001 from draining"]);
     world.settle();
     assert_eq!(world.kube.alive().len(), 2);
@@ -76,7 +76,7 @@ fn an_instance_that_ec2_still_knows_is_left_alone() {
     let id = world.instances()[0].clone();
     world.cloud.kill(&id, world.now);
     world.cloud.detached.insert(id.clone());
-    world.look_and_pass();
+    world.observe_and_plan();
     assert_eq!(world.writes(), NOTHING);
     let listed = world.plan_of(0).report.provider_ids.unwrap();
     assert!(listed.iter().any(|listed| listed.ends_with(id.as_str())), "its Node lives on");
@@ -91,12 +91,12 @@ fn an_instance_that_ec2_still_knows_is_left_alone() {
 fn a_foo_machine_whose_instance_went_before_core_made_its_machine_is_deleted_after_a_while() {
     let mut world = pool().of(1).running();
     world.scale_to(2);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.cloud.launch(world.now);
-    world.look_and_pass();
+    world.observe_and_plan();
     let id = world.instances()[1].clone();
     world.kill(&id);
-    world.look_and_pass();
+    world.observe_and_plan();
     assert_eq!(world.writes(), NOTHING, "its Machine may still come");
     world.wait(30);
     assert_eq!(world.writes(), ["delete FooMachine workers-00000002"]);
@@ -110,9 +110,9 @@ fn a_foo_machine_is_held_until_its_machine_is_seen_deleting() {
     world.delete_foo_machine(&name);
     let id = world.instances()[0].clone();
     world.kill(&id);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.wait(1);
-    world.look();
+    world.read_group();
     // The deletion of the Machine never arrives.
     world.pass_of(0, &mut |_, _| Fault::RequestLost);
     assert_eq!(world.writes(), NOTHING, "released now, the Machine would stay for ever");
@@ -131,6 +131,6 @@ fn wanted_timeouts_are_written_into_machines_alive_or_deleting_and_others_are_le
     world.desired.timeouts =
         DeletionTimeouts { node_drain: Some(Seconds(600)), ..DeletionTimeouts::default() };
     assert_eq!(world.writes(), ["set timeouts of workers-00000001", "set timeouts of workers-00000002"]);
-    world.look_and_pass();
+    world.observe_and_plan();
     assert_eq!(world.writes(), NOTHING);
 }

@@ -16,17 +16,17 @@ use crate::world::{World, short};
 use foo_model::LifecycleState;
 
 impl World {
-    /// A second later, a look and a plan that is not carried out: its actions in few words.
+    /// A second later, a read and a plan that is not carried out: its actions in few words.
     pub(crate) fn wants(&mut self) -> Vec<String> {
         self.wait(1);
-        self.look();
+        self.read_group();
         self.plan_of(0).actions.iter().map(short).collect()
     }
 
     /// The same, without the actions that only read.
     pub(crate) fn writes(&mut self) -> Vec<String> {
         let mut wants = self.wants();
-        wants.retain(|word| !word.starts_with("look at") && !word.starts_with("ask EC2"));
+        wants.retain(|word| !word.starts_with("describe "));
         wants
     }
 

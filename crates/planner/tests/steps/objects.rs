@@ -5,7 +5,7 @@ use crate::world::{World, content, pool};
 use foo_model::{ObjectPlace, Reason, Storage, StoredUserData, UserData};
 use foo_planner::Plan;
 use foo_planner::desired::{Size, Template, Wanted};
-use foo_planner::observed::Look;
+use foo_planner::observed::LastRead;
 use foo_planner::report::ConditionKind;
 
 fn storage(bucket: &str) -> Storage {
@@ -44,14 +44,14 @@ fn there(world: &World) -> Vec<ObjectPlace> {
 #[test]
 fn an_object_precedes_the_version_that_fetches_it() {
     let mut world = new_world();
-    world.look_and_pass();
+    world.observe_and_plan();
     let store = format!("store {}", place("nodes", "01"));
     assert_eq!(
         world.wants(),
         ["add finalizer", "block move", store.as_str(), "create template spec=v1 data=01"]
     );
     world.settle();
-    assert_eq!(world.wants(), NOTHING, "at rest nothing is asked of S3");
+    assert_eq!(world.wants(), NOTHING, "an idle pool sends nothing to S3");
     let versions = &world.cloud.template.as_ref().unwrap().versions;
     assert_eq!(versions[0].object, Some(place("nodes", "01")));
     wants(&mut world, "nodes", "v1", "02");
@@ -86,7 +86,7 @@ fn objects_go_with_the_versions_that_fetch_them() {
 }
 
 #[test]
-fn what_nobody_knows_of_is_deleted_when_it_is_old() {
+fn unknown_objects_are_deleted_when_they_are_old() {
     let mut world = new_world();
     world.settle();
     let (old, now) = (place("nodes", "aa"), world.now);
@@ -118,7 +118,7 @@ fn a_deleted_pool_leaves_no_object_in_any_bucket() {
 #[test]
 fn an_object_without_any_version_goes_with_the_pool() {
     let mut world = new_world();
-    world.look_and_pass();
+    world.observe_and_plan();
     let now = world.now;
     world.cloud.objects.insert(place("nodes", "01"), now);
     world.kube.finalizer = foo_planner::observed::Finalizer::Present;
@@ -140,7 +140,7 @@ fn a_pool_that_never_stored_anything_asks_nothing_of_s3() {
 }
 
 #[test]
-fn an_object_that_somebody_deleted_is_written_again() {
+fn an_object_that_was_deleted_is_written_again() {
     let mut world = new_world();
     world.settle();
     world.cloud.objects.clear();
@@ -189,7 +189,7 @@ fn user_data_of_an_earlier_secret_cannot_be_written_again_and_the_condition_says
 fn a_list_from_before_a_write_does_not_show_it_missing() {
     let mut world = new_world();
     let (at, seen) = (world.now, std::collections::BTreeSet::new());
-    world.cloud.list_fails = Some(Look::At { at, seen });
+    world.cloud.list_fails = Some(LastRead::At { at, seen });
     world.settle();
     assert_eq!(condition(&world.plan_of(0)).0, Reason::VersionReady);
     assert_eq!(world.wants(), NOTHING);
@@ -198,7 +198,7 @@ fn a_list_from_before_a_write_does_not_show_it_missing() {
 #[test]
 fn a_bucket_that_cannot_be_listed_holds_nothing_up() {
     let mut world = new_world();
-    let failed = Look::Failed { reason: Reason::AccessDenied, message: "denied".to_owned() };
+    let failed = LastRead::Failed { reason: Reason::AccessDenied, message: "denied".to_owned() };
     world.cloud.list_fails = Some(failed);
     world.settle();
     world.desired.size = Size::Replicas { wanted: 2, ceiling: None };

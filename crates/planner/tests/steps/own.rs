@@ -4,14 +4,14 @@ use foo_model::names::TAG_INSTALLATION;
 use foo_model::{Blocked, Reason};
 use foo_planner::Goal;
 use foo_planner::desired::{PausedBy, Wanted};
-use foo_planner::observed::{Finalizer, Look, MoveBlock};
+use foo_planner::observed::{Finalizer, LastRead, MoveBlock};
 use foo_planner::report::Status;
 
 #[test]
 fn the_finalizer_comes_before_anything_in_aws() {
     let mut world = pool().of(1).new_world();
-    assert_eq!(world.wants(), ["look at template"], "what only reads leaves nothing behind");
-    world.look_and_pass();
+    assert_eq!(world.wants(), ["describe template"], "what only reads leaves nothing behind");
+    world.observe_and_plan();
     assert_eq!(world.kube.finalizer, Finalizer::Absent);
     assert_eq!(world.wants(), ["add finalizer", "block move", "create template spec=v1 data=d1"]);
 }
@@ -21,14 +21,14 @@ fn a_pool_is_held_as_soon_as_there_is_something_of_it_and_not_before() {
     let mut world = pool().of(1).new_world();
     world.desired.missing = vec![Blocked::new(Reason::WaitingForMachinePool, "waiting for the owner")];
     world.settle();
-    assert_eq!(world.kube.finalizer, Finalizer::Absent, "nothing is made yet");
+    assert_eq!(world.kube.finalizer, Finalizer::Absent, "nothing is created yet");
     world.desired.missing.clear();
     while world.cloud.template.is_none() {
         assert_eq!(world.kube.finalizer, Finalizer::Absent);
-        world.look_and_pass();
+        world.observe_and_plan();
     }
     assert_eq!(world.kube.finalizer, Finalizer::Present);
-    // Somebody takes it off: there is a group, so it comes back.
+    // A user removes it: there is a group, so it comes back.
     world.settle();
     world.kube.finalizer = Finalizer::Absent;
     assert_eq!(world.wants(), ["add finalizer"]);
@@ -64,7 +64,7 @@ fn what_is_missing_stops_creation_and_nothing_else() {
     world.desired.template = foo_planner::desired::Wanted::Ready(crate::world::content("v2", "d2"));
     world.set_min_by_hand(1);
     assert_eq!(world.wants(), ["update group min=0"], "repaired, but no new version");
-    world.look_and_pass();
+    world.observe_and_plan();
     world.scale_to(5);
     assert_eq!(world.wants(), NOTHING, "no raise");
     world.scale_to(1);
@@ -92,7 +92,7 @@ fn is_elsewhere(world: &mut World) {
 }
 
 #[test]
-fn a_group_of_another_installation_is_left_alone_until_a_person_says_that_it_was_given_up() {
+fn a_group_of_another_installation_is_left_alone_until_a_user_lets_the_provider_adopt_it() {
     let mut world = pool().of(2).running();
     is_elsewhere(&mut world);
     world.desired.template = Wanted::Ready(content("v2", "d2"));
@@ -116,14 +116,14 @@ fn a_group_of_another_installation_is_left_alone_until_a_person_says_that_it_was
         ["tag group infrastructure.foo.com/installation"],
         "and nothing else before that is seen"
     );
-    world.look_and_pass();
+    world.observe_and_plan();
     assert_eq!(world.cloud.group.as_ref().unwrap().tags[TAG_INSTALLATION], "here");
     world.settle();
     assert_eq!(world.desired.identity.adopt_from, None, "it is good for once");
     assert_eq!(world.kube.alive().len(), 1);
 }
 
-/// Somebody created a group of the pool's name by hand and gave it the pool's tags, or all but one.
+/// A user created a group of the pool's name and gave it the pool's tags, or all but one.
 #[test]
 fn a_group_that_was_tagged_by_hand_is_neither_adopted_nor_deleted() {
     for recorded in [None, Some("arn:of:a:group:that:was".to_owned())] {
@@ -174,12 +174,12 @@ fn the_removal_of_a_pool_leaves_group_and_template_of_another_installation() {
 fn a_template_gets_no_version_before_its_group_was_seen() {
     let mut world = pool().of(1).running();
     world.desired.template = Wanted::Ready(content("v2", "d2"));
-    for view in [Look::Unknown, Look::Failed { reason: Reason::Throttled, message: String::new() }] {
+    for view in [LastRead::Unknown, LastRead::Failed { reason: Reason::Throttled, message: String::new() }] {
         world.managers[0].view = view;
         let writes = world.plan_of(0).actions;
         assert!(writes.iter().all(|action| !action.changes_template()), "{writes:?}");
     }
-    world.look();
+    world.read_group();
     assert_eq!(world.wants(), ["create template version spec=v2 data=d2"]);
 }
 
@@ -188,15 +188,15 @@ fn a_move_is_blocked_from_the_first_thing_made_until_the_arn_is_recorded() {
     let mut world = pool().of(1).new_world();
     world.desired.missing = vec![Blocked::new(Reason::WaitingForMachinePool, "waiting for the owner")];
     world.settle();
-    assert_eq!(world.kube.moves, MoveBlock::Free, "nothing is made yet");
+    assert_eq!(world.kube.moves, MoveBlock::Free, "nothing is created yet");
     world.desired.missing.clear();
     while world.cloud.template.is_none() {
-        world.look_and_pass();
+        world.observe_and_plan();
     }
     assert_eq!(world.kube.moves, MoveBlock::Blocked);
     while world.kube.recorded_arn.is_none() {
         assert_eq!(world.kube.moves, MoveBlock::Blocked);
-        world.look_and_pass();
+        world.observe_and_plan();
     }
     world.settle();
     assert_eq!(world.kube.moves, MoveBlock::Free);
@@ -211,7 +211,7 @@ fn a_paused_pool_records_what_was_made_and_unblocks_its_move() {
     world.desired.pause = Some(PausedBy::Cluster);
     world.scale_to(3);
     assert_eq!(world.wants(), ["record ARN", "unblock move"], "and nothing else");
-    world.look_and_pass();
+    world.observe_and_plan();
     assert_eq!(world.wants(), NOTHING);
 }
 
@@ -219,14 +219,14 @@ fn a_paused_pool_records_what_was_made_and_unblocks_its_move() {
 fn a_paused_pool_of_which_nothing_was_made_unblocks_its_move_once_that_is_certain() {
     let mut world = pool().of(1).new_world();
     while world.kube.moves == MoveBlock::Free {
-        world.look_and_pass();
+        world.observe_and_plan();
     }
     world.desired.pause = Some(PausedBy::Cluster);
-    world.managers[0].view = Look::Unknown;
-    assert_eq!(world.plan_of(0).actions, [], "nobody has looked");
-    world.managers[0].view = Look::Failed { reason: Reason::AccessDenied, message: "no".to_owned() };
-    assert_eq!(world.plan_of(0).actions, [], "nobody could look");
-    world.look_and_pass();
+    world.managers[0].view = LastRead::Unknown;
+    assert_eq!(world.plan_of(0).actions, [], "not read yet");
+    world.managers[0].view = LastRead::Failed { reason: Reason::AccessDenied, message: "no".to_owned() };
+    assert_eq!(world.plan_of(0).actions, [], "the read failed");
+    world.observe_and_plan();
     assert_eq!(world.kube.moves, MoveBlock::Free);
 }
 
@@ -237,7 +237,7 @@ fn said_of_what_is_another_pools(namespace: &str, cluster: &str) -> [String; 2] 
     namespace.clone_into(&mut world.desired.identity.namespace);
     cluster.clone_into(&mut world.desired.identity.cluster);
     world.wait(1);
-    world.look();
+    world.read_group();
     let plan = world.plan_of(0);
     [Reason::GroupNotOwned, Reason::LaunchTemplateNotOwned].map(|reason| {
         let found = plan.report.conditions.iter().find(|condition| condition.reason == reason);
@@ -261,7 +261,7 @@ fn what_is_another_pools_is_left_alone_and_its_owner_is_named() {
 }
 
 #[test]
-fn a_tenant_is_not_told_the_names_of_another() {
+fn a_tenant_is_not_shown_the_names_of_another() {
     for said in said_of_what_is_another_pools("tenant", "prod") {
         assert!(
             said.contains(

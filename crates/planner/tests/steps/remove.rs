@@ -1,14 +1,14 @@
 use super::NOTHING;
 use crate::world::pool;
 use foo_model::LifecycleState;
-use foo_planner::Look;
+use foo_planner::LastRead;
 use foo_planner::observed::Finalizer;
 
 #[test]
 fn an_instance_that_kubernetes_never_knew_is_ended_directly() {
     let mut world = pool().of(1).running();
     world.scale_to(3);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.cloud.launch(world.now);
     world.delete_pool();
     assert_eq!(
@@ -27,10 +27,10 @@ fn an_instance_that_kubernetes_never_knew_is_ended_directly() {
 fn an_instance_whose_foo_machine_is_not_in_our_cache_yet_is_not_unknown() {
     let mut world = pool().of(1).running();
     world.scale_to(2);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.cloud.launch(world.now);
     world.freeze_caches(true);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.delete_pool();
     assert!(!world.writes().iter().any(|word| word.starts_with("end ")));
     world.freeze_caches(false);
@@ -40,9 +40,9 @@ fn an_instance_whose_foo_machine_is_not_in_our_cache_yet_is_not_unknown() {
 
 #[test]
 fn a_minimum_is_lowered_before_instances_end() {
-    let mut world = pool().managed_by_somebody_else(2, 5).running();
+    let mut world = pool().managed_by_another_controller(2, 5).running();
     world.delete_pool();
-    world.look_and_pass();
+    world.observe_and_plan();
     world.kube.drain(world.now, &world.cloud);
     world.cloud.group.as_mut().unwrap().sizes.min = 2;
     assert_eq!(world.writes()[0], "update group min=0");
@@ -60,7 +60,7 @@ fn standby_and_warm_instances_go_too_and_one_being_detached_is_its_persons() {
     ] {
         let mut world = pool().of(1).running();
         world.scale_to(2);
-        world.look_and_pass();
+        world.observe_and_plan();
         world.cloud.launch(world.now);
         world.put(1, state.clone());
         world.delete_pool();
@@ -73,7 +73,7 @@ fn standby_and_warm_instances_go_too_and_one_being_detached_is_its_persons() {
 fn the_workload_cluster_may_be_unreachable_while_the_group_is_unknown() {
     let mut world = pool().of(2).running();
     world.delete_pool();
-    world.managers[0].view = Look::Unknown;
+    world.managers[0].view = LastRead::Unknown;
     let plan = world.pass();
     assert_eq!(plan.actions.len(), 2, "Machines are deleted meanwhile");
     assert_eq!(plan.report.counts, None);
@@ -85,7 +85,7 @@ fn a_manager_that_just_started_does_not_believe_in_an_absent_group() {
     world.step();
     world.delete_pool();
     world.restart(0);
-    world.managers[0].template = Look::At { at: world.now, seen: None };
+    world.managers[0].template = LastRead::At { at: world.now, seen: None };
     assert_eq!(world.writes(), NOTHING, "its predecessor may have made one that is not visible yet");
     world.settle();
     assert!(world.is_gone());

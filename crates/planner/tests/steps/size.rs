@@ -4,10 +4,10 @@ use foo_model::LifecycleState;
 use foo_planner::desired::{Size, Wanted};
 
 #[test]
-fn the_maximum_comes_down_only_when_all_is_at_rest() {
+fn the_maximum_is_lowered_only_when_the_pool_is_idle() {
     let mut world = pool().of(4).running();
     world.scale_to(2);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.kube.drain(world.now, &world.cloud);
     assert!(world.writes().iter().all(|word| !word.contains("max=")));
     world.settle();
@@ -22,7 +22,7 @@ fn the_ceiling_is_never_passed_not_even_for_what_exists() {
         world.cloud.launch(world.now);
     }
     world.cloud.put_in_service(world.now);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.kube.work(world.now, &world.cloud);
     world.set_desired_by_hand(2);
     world.desired.size = Size::Replicas { wanted: 3, ceiling: Some(4) };
@@ -38,7 +38,7 @@ fn a_raise_waits_for_the_version_that_is_being_made_but_not_for_ever() {
     world.scale_to(2);
     for _ in 0..6 {
         world.wait(10);
-        world.look();
+        world.read_group();
         let plan = world.pass_of(0, &mut |_, _| Fault::Refused);
         assert_eq!(plan.actions.len(), 1, "the version is refused each time");
     }
@@ -51,7 +51,7 @@ fn capacity_in_flight_that_replaces_what_goes_is_not_cancelled() {
     let mut world = pool().of(3).running();
     world.cloud.launches = Launches::Fail;
     world.scale_to(4);
-    world.look_and_pass();
+    world.observe_and_plan();
     let name = world.kube.alive()[0].clone();
     world.kube.held_up.insert(name.clone());
     world.delete_machine(&name);
@@ -65,14 +65,14 @@ fn capacity_in_flight_that_replaces_what_goes_is_not_cancelled() {
 
 /// One call ends them; hooks, of which each is a call, are completed twenty at a time.
 #[test]
-fn all_that_is_drained_ends_in_one_plan_and_twenty_are_let_go_in_another() {
+fn all_drained_instances_end_in_one_plan_and_twenty_are_released_in_another() {
     let mut world = pool().of(30).draining_at_most(50).running();
     world.scale_to(0);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.kube.drain(world.now, &world.cloud);
     let count = |words: &[String], what: &str| words.iter().filter(|word| word.starts_with(what)).count();
     assert_eq!(count(&world.writes(), "end "), 30);
-    world.look_and_pass();
+    world.observe_and_plan();
     let words = world.writes();
     assert_eq!(count(&words, "let "), 20, "{words:?}");
     world.settle();
@@ -83,7 +83,7 @@ fn all_that_is_drained_ends_in_one_plan_and_twenty_are_let_go_in_another() {
 fn ends_are_gathered_while_others_drain_and_no_longer() {
     let mut world = pool().of(5).draining_at_most(9).running();
     world.scale_to(1);
-    world.look_and_pass();
+    world.observe_and_plan();
     let going = world.kube.machines.iter().filter(|machine| machine.deletion.is_deleting());
     let names: Vec<_> = going.map(|machine| machine.name.clone()).collect();
     assert_eq!(names.len(), 4);
@@ -93,7 +93,7 @@ fn ends_are_gathered_while_others_drain_and_no_longer() {
         world.kube.drain(world.now, &world.cloud);
     };
     let ends = |world: &mut crate::world::World| {
-        let plan = world.look_and_pass();
+        let plan = world.observe_and_plan();
         plan.actions
             .iter()
             .filter(|it| {
@@ -116,19 +116,19 @@ fn ends_are_gathered_while_others_drain_and_no_longer() {
     world.wait(5);
     assert_eq!(ends(&mut world), 2, "not for ever");
     drained(&mut world, 3);
-    assert_eq!(ends(&mut world), 1, "the last one waits for nobody");
+    assert_eq!(ends(&mut world), 1, "the last one waits for no other");
 }
 
 #[test]
 fn while_desired_may_have_two_values_only_what_both_agree_on_is_done() {
     let mut world = pool().of(4).draining_at_most(9).running();
     world.scale_to(2);
-    world.look_and_pass();
+    world.observe_and_plan();
     world.kube.drain(world.now, &world.cloud);
     world.scale_to(3);
     world.wait(1);
-    world.look();
-    // Two are released, three are desired: the first shrinks the group, its answer is lost.
+    world.read_group();
+    // Two are released, three are desired: the first shrinks the group, its response is lost.
     let plan = world.pass_of(0, &mut |_, _| Fault::RequestLost);
     assert_eq!(plan.actions.len(), 2, "{:?}", plan.actions);
     // Desired is 4 or 3. The second would shrink it from 4, and be replaced at 3: wait.
@@ -151,28 +151,24 @@ fn a_released_instance_in_standby_is_ended_without_touching_desired() {
 
 /// Its MachinePool is gone or cannot be read: a reviewer's find, it was scaled to zero.
 #[test]
-fn a_pool_whose_target_nobody_knows_stays_as_it_is() {
+fn a_pool_whose_target_is_unknown_stays_as_it_is() {
     let mut world = pool().of(3).running();
     world.desired.size = Size::Unknown;
     assert_eq!(world.writes(), NOTHING);
     world.set_desired_by_hand(5);
-    world.look();
+    world.read_group();
     assert_eq!(world.writes(), NOTHING, "neither lowered nor published");
     let name = world.kube.alive()[0].clone();
     world.delete_machine(&name);
     world.kube.drain(world.now, &world.cloud);
-    assert_eq!(
-        world.writes(),
-        NOTHING,
-        "a released instance waits: nobody knows whether it is to be replaced"
-    );
+    assert_eq!(world.writes(), NOTHING, "a released instance waits: whether it is to be replaced is unknown");
 }
 
 /// Put into standby by hand, an instance keeps its id in the list: core would delete its Node at once.
 #[test]
 fn an_instance_in_standby_stays_on_the_list() {
     let mut world = pool().of(2).running();
-    let before = world.look_and_pass().report.provider_ids;
+    let before = world.observe_and_plan().report.provider_ids;
     world.put(0, LifecycleState::Standby);
-    assert_eq!(world.look_and_pass().report.provider_ids, before);
+    assert_eq!(world.observe_and_plan().report.provider_ids, before);
 }

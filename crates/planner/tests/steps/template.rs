@@ -3,7 +3,7 @@ use crate::world::{World, content, pool};
 use foo_model::{Agreement, Difference, Reason, SpecHash, TemplateRecord, TemplateVersion};
 use foo_planner::desired::Wanted;
 use foo_planner::report::ConditionKind;
-use foo_planner::{Look, Plan};
+use foo_planner::{LastRead, Plan};
 
 fn condition(plan: &Plan) -> &str {
     let found = plan.report.conditions.iter().find(|it| it.kind == ConditionKind::LaunchTemplateReady);
@@ -11,19 +11,19 @@ fn condition(plan: &Plan) -> &str {
 }
 
 #[test]
-fn it_is_looked_at_once_per_start_and_made_when_it_is_not_there() {
+fn it_is_described_once_per_start_and_created_when_it_is_missing() {
     let mut world = pool().of(0).new_world();
-    assert_eq!(world.wants(), ["look at template"]);
-    world.look_and_pass();
+    assert_eq!(world.wants(), ["describe template"]);
+    world.observe_and_plan();
     assert_eq!(world.wants(), ["add finalizer", "block move", "create template spec=v1 data=d1"]);
     world.settle();
     assert_eq!(world.wants(), NOTHING, "what is known is not asked for again");
     world.restart(0);
-    assert_eq!(world.wants(), ["look at template"], "its hook has nothing to delay");
+    assert_eq!(world.wants(), ["describe template"], "its hook has nothing to delay");
 }
 
 #[test]
-fn somebody_elses_template_is_never_touched() {
+fn a_foreign_template_is_never_touched() {
     let mut world = pool().of(1).new_world();
     world.cloud.create_template(&std::collections::BTreeMap::new()).unwrap();
     for _ in 0..10 {
@@ -55,14 +55,14 @@ fn a_group_that_launches_from_latest_is_pinned_to_a_version() {
 }
 
 #[test]
-fn a_failed_look_is_said_and_asked_again_last() {
+fn a_failed_read_is_reported_and_repeated_last() {
     let mut world = pool().of(2).running();
-    world.managers[0].template = Look::Failed {
+    world.managers[0].template = LastRead::Failed {
         reason: Reason::AccessDenied,
         message: "ec2:DescribeLaunchTemplates is missing".to_owned(),
     };
     world.scale_to(3);
-    assert_eq!(world.wants(), ["update group max=3 desired=3", "look at template"], "it holds nothing up");
+    assert_eq!(world.wants(), ["update group max=3 desired=3", "describe template"], "it holds nothing up");
     let plan = world.plan_of(0);
     assert_eq!(
         (condition(&plan), plan.report.conditions[0].reason.as_str()),
@@ -80,7 +80,7 @@ fn with_versions(world: &mut World, count: i64) {
             source_hash: None,
             object: None,
             is_default: false,
-            created: world.aws_clock.theirs(world.now),
+            created: world.aws_clock.remote(world.now),
         });
     }
     world.desired.template = Wanted::Ready(content("now", "d1"));
@@ -139,13 +139,13 @@ fn ten_versions_too_many_are_not_worth_a_call() {
 
 #[test]
 fn versions_of_others_and_versions_in_use_stay() {
-    let mut world = pool().of(1).replaced_by_somebody_else().running();
+    let mut world = pool().of(1).replaced_by_another_controller().running();
     with_versions(&mut world, 20);
     world.wait(15 * 60);
     let id = world.instances()[0].clone();
     let template = world.cloud.template.as_mut().unwrap();
     template.versions[4].spec_hash = None;
-    world.managers[0].template = Look::At { at: world.now, seen: world.cloud.template.clone() };
+    world.managers[0].template = LastRead::At { at: world.now, seen: world.cloud.template.clone() };
     world.cloud.instance_mut(&id).unwrap().template.as_mut().unwrap().1 = TemplateVersion(7);
     let words = world.wants();
     let pruned: Vec<&str> = words[0].trim_start_matches("delete template versions ").split(' ').collect();
@@ -161,7 +161,7 @@ fn a_template_without_our_tags_is_read_again_at_growing_pauses() {
     let began = world.now;
     for _ in 0..1_200 {
         world.wait(1);
-        world.look();
+        world.read_group();
         if world
             .pass()
             .actions

@@ -8,7 +8,7 @@ use foo_planner::desired::Wanted;
 /// The order in which Machines would go if the desired replicas were zero.
 fn order(world: &mut World) -> Vec<String> {
     world.wait(1);
-    world.look();
+    world.read_group();
     world.scale_to(0);
     let plan = world.plan_of(0);
     plan.actions
@@ -29,7 +29,7 @@ fn name(number: u32) -> MachineName {
 #[test]
 fn the_order_is_mark_health_no_node_outdated_zone_policy_name() {
     // Zones by number: 1 b, 2 c, 3 a, 4 b, 5 c, 6 a, 7 b.
-    let mut world = pool().of(7).draining_at_most(9).replaced_by_somebody_else().running();
+    let mut world = pool().of(7).draining_at_most(9).replaced_by_another_controller().running();
     world.mark(&name(6));
     let unhealthy = world.instances()[1].clone();
     world.cloud.instance_mut(&unhealthy).unwrap().health = Health::Unhealthy;
@@ -75,7 +75,7 @@ fn unmarked_victims_keep_to_the_limit_of_concurrent_drains() {
     }
     world.scale_to(1);
     assert_eq!(world.writes().len(), 2);
-    world.look_and_pass();
+    world.observe_and_plan();
     assert_eq!(world.writes(), NOTHING);
     // A drain that a person started counts too.
     world.kube.held_up.clear();
@@ -106,7 +106,7 @@ fn a_ceiling_below_the_target_is_the_target_and_the_precondition_keeps_what_is_w
     assert_eq!(world.cloud.existing(), 4);
 }
 
-/// After another purchase mix AWS launches before it ends: a choice of ours beside its own would cost an instance more.
+/// After another purchase mix AWS launches before it ends: a choice of the provider beside AWS's own would cost another instance.
 #[test]
 fn what_aws_replaces_after_another_purchase_mix_is_left_to_it_for_a_quarter_of_an_hour() {
     let mix = |percentage| InstancesMix {
@@ -124,11 +124,11 @@ fn what_aws_replaces_after_another_purchase_mix_is_left_to_it_for_a_quarter_of_a
             world.cloud.record(world.now);
         };
         buys(&mut world, 100);
-        world.look_and_pass();
+        world.observe_and_plan();
         if changes {
             buys(&mut world, 0);
         }
-        world.look_and_pass();
+        world.observe_and_plan();
         let now = world.now;
         let mut new = world.cloud.group.as_ref().unwrap().instances[0].clone();
         new.id = InstanceId::new("i-00000099");
@@ -138,13 +138,13 @@ fn what_aws_replaces_after_another_purchase_mix_is_left_to_it_for_a_quarter_of_a
     };
     let chosen = |world: &mut World| {
         for _ in 0..4 {
-            world.look_and_pass();
+            world.observe_and_plan();
             world.kube.make_machines(world.now);
             world.kube.join_nodes(world.now, &world.cloud);
         }
         3 - world.kube.alive().len()
     };
-    assert_eq!(chosen(&mut beyond(false)), 1, "somebody attached one");
+    assert_eq!(chosen(&mut beyond(false)), 1, "a user attached one");
     let mut world = beyond(true);
     assert_eq!(chosen(&mut world), 0);
     assert_eq!(

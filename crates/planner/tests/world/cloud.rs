@@ -9,7 +9,7 @@ use foo_model::{
     Process, Protection, Sizes, TemplateChoice, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
     Zone,
 };
-use foo_planner::observed::Look;
+use foo_planner::observed::LastRead;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Name of the group.
@@ -23,7 +23,7 @@ pub(crate) enum Launches {
 }
 
 /// What AWS says no with.
-pub(crate) type Refusal = &'static str;
+pub(crate) type ErrorCode = &'static str;
 
 pub(crate) struct Cloud {
     pub(crate) group: Option<Group>,
@@ -32,7 +32,7 @@ pub(crate) struct Cloud {
     /// User data in S3, and when it was written.
     pub(crate) objects: BTreeMap<ObjectPlace, Timestamp>,
     /// What is known of objects instead of what there is.
-    pub(crate) list_fails: Option<Look<BTreeSet<String>>>,
+    pub(crate) list_fails: Option<LastRead<BTreeSet<String>>>,
     /// Our terminating hook.
     pub(crate) hook: Option<HookConfig>,
     /// Instances outside the group that live: detached.
@@ -45,7 +45,7 @@ pub(crate) struct Cloud {
     pub(crate) refuses_templates: bool,
     /// Instances that AWS's scale-in took: nothing may ever appear here while all are protected.
     pub(crate) scaled_in: Vec<InstanceId>,
-    /// How many calls that write were answered.
+    /// How many calls that write got a response.
     pub(crate) writes: u32,
     /// How many instances ever launched.
     pub(crate) launched: u32,
@@ -74,7 +74,7 @@ impl Cloud {
         }
     }
 
-    /// What a read shows that is answered by a replica which has seen everything up to `upto`, and how far back in
+    /// What a read of a replica shows that has seen everything up to `upto`, and how far back in
     /// history that is; never further back than `at_least`.
     pub(crate) fn shown(&self, upto: Timestamp, at_least: usize) -> (usize, Option<Group>) {
         let index = self.history.iter().rposition(|(at, _)| *at <= upto).unwrap_or(0).max(at_least);
@@ -212,13 +212,13 @@ impl Cloud {
         self.terminate_by_aws(id, now);
     }
 
-    /// Somebody deletes the group with all its instances.
+    /// A user deletes the group with all its instances.
     pub(crate) fn delete_by_force(&mut self, now: Timestamp) {
         self.group = None;
         self.record(now);
     }
 
-    pub(crate) fn create_group(&mut self, new: &NewGroup, now: Timestamp) -> Result<(), Refusal> {
+    pub(crate) fn create_group(&mut self, new: &NewGroup, now: Timestamp) -> Result<(), ErrorCode> {
         if self.group.is_some() {
             return Err("AlreadyExists");
         }
@@ -242,7 +242,7 @@ impl Cloud {
         Ok(())
     }
 
-    pub(crate) fn update_group(&mut self, change: &GroupChange, now: Timestamp) -> Result<(), Refusal> {
+    pub(crate) fn update_group(&mut self, change: &GroupChange, now: Timestamp) -> Result<(), ErrorCode> {
         let GroupChange { min, max, desired, template, settings } = change;
         if template.is_some() && self.refuses_templates {
             return Err("ValidationError: an instance refresh with a desired configuration exists");
@@ -272,7 +272,7 @@ impl Cloud {
         id: &InstanceId,
         decrement: Decrement,
         now: Timestamp,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ErrorCode> {
         let group = self.group.as_mut().ok_or("NotFound")?;
         let Sizes { min, desired, .. } = group.sizes;
         let instance = group
@@ -283,7 +283,7 @@ impl Cloud {
         if instance.lifecycle.is_leaving() {
             return Ok(());
         }
-        // While something goes on with an instance it cannot be ended.
+        // An instance with an activity in progress cannot be terminated.
         if matches!(instance.lifecycle, LifecycleState::Pending) {
             return Err("ScalingActivityInProgress");
         }
@@ -307,7 +307,7 @@ impl Cloud {
         self.record(now);
     }
 
-    pub(crate) fn complete_hook(&mut self, id: &InstanceId, now: Timestamp) -> Result<(), Refusal> {
+    pub(crate) fn complete_hook(&mut self, id: &InstanceId, now: Timestamp) -> Result<(), ErrorCode> {
         let instance = self.instance_mut(id).ok_or("ValidationError: not found")?;
         if instance.lifecycle != LifecycleState::TerminatingWait {
             return Err("ValidationError: no active lifecycle action");
@@ -317,12 +317,12 @@ impl Cloud {
         Ok(())
     }
 
-    pub(crate) fn record_heartbeat(&self, id: &InstanceId) -> Result<(), Refusal> {
+    pub(crate) fn record_heartbeat(&self, id: &InstanceId) -> Result<(), ErrorCode> {
         let waits = self.lifecycle(id) == Some(LifecycleState::TerminatingWait);
         if waits { Ok(()) } else { Err("ValidationError: no active lifecycle action") }
     }
 
-    pub(crate) fn protect(&mut self, ids: &[InstanceId], now: Timestamp) -> Result<(), Refusal> {
+    pub(crate) fn protect(&mut self, ids: &[InstanceId], now: Timestamp) -> Result<(), ErrorCode> {
         for id in ids {
             let instance = self.instance_mut(id).ok_or("ValidationError: not found")?;
             if instance.lifecycle != LifecycleState::InService {
@@ -334,7 +334,7 @@ impl Cloud {
         Ok(())
     }
 
-    pub(crate) fn delete_group(&mut self, now: Timestamp) -> Result<(), Refusal> {
+    pub(crate) fn delete_group(&mut self, now: Timestamp) -> Result<(), ErrorCode> {
         let group = self.group.as_mut().ok_or("NotFound")?;
         if !group.instances.is_empty() {
             return Err("ResourceInUse");
@@ -348,13 +348,13 @@ impl Cloud {
         &mut self,
         tags: &BTreeMap<String, String>,
         now: Timestamp,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ErrorCode> {
         self.group.as_mut().ok_or("NotFound")?.tags.extend(tags.clone());
         self.record(now);
         Ok(())
     }
 
-    pub(crate) fn suspend(&mut self, processes: &BTreeSet<Process>, now: Timestamp) -> Result<(), Refusal> {
+    pub(crate) fn suspend(&mut self, processes: &BTreeSet<Process>, now: Timestamp) -> Result<(), ErrorCode> {
         self.group
             .as_mut()
             .ok_or("NotFound")?
@@ -364,14 +364,14 @@ impl Cloud {
         Ok(())
     }
 
-    pub(crate) fn resume(&mut self, processes: &BTreeSet<Process>, now: Timestamp) -> Result<(), Refusal> {
+    pub(crate) fn resume(&mut self, processes: &BTreeSet<Process>, now: Timestamp) -> Result<(), ErrorCode> {
         let group = self.group.as_mut().ok_or("NotFound")?;
         group.suspended.retain(|process, _| !processes.contains(process));
         self.record(now);
         Ok(())
     }
 
-    pub(crate) fn create_template(&mut self, tags: &BTreeMap<String, String>) -> Result<(), Refusal> {
+    pub(crate) fn create_template(&mut self, tags: &BTreeMap<String, String>) -> Result<(), ErrorCode> {
         if self.template.is_some() {
             return Err("AlreadyExists");
         }
@@ -384,7 +384,7 @@ impl Cloud {
         Ok(())
     }
 
-    pub(crate) fn add_version(&mut self, hashes: &TemplateHashes, now: Timestamp) -> Result<(), Refusal> {
+    pub(crate) fn add_version(&mut self, hashes: &TemplateHashes, now: Timestamp) -> Result<(), ErrorCode> {
         let template = self.template.as_mut().ok_or("NotFound")?;
         let last = template.versions.last().map_or(0, |record| record.version.0);
         template.versions.push(TemplateRecord {
@@ -400,8 +400,8 @@ impl Cloud {
     }
 }
 
-/// A group of the name with somebody else's tags.
-pub(crate) fn somebody_elses(now: Timestamp, cloud: &mut Cloud, namespace: &str) {
+/// A group of the name with another owner's tags.
+pub(crate) fn foreign_group(now: Timestamp, cloud: &mut Cloud, namespace: &str) {
     cloud.group = Some(Group {
         name: GroupName::new(NAME),
         arn: "arn:other".to_owned(),

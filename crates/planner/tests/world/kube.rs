@@ -16,21 +16,21 @@ pub(crate) struct Kube {
     pub(crate) recorded_arn: Option<String>,
     /// Whether the MachinePool is being deleted: core makes no Machines then.
     pub(crate) pool_deleting: bool,
-    /// Machines whose drain a disruption budget holds up.
+    /// Machines whose drain a disruption budget blocks.
     pub(crate) held_up: BTreeSet<MachineName>,
     /// Machines whose drain was completed by core, on a living Node.
     pub(crate) drained: BTreeSet<MachineName>,
     /// Machines whose FooMachine a person deleted.
     pub(crate) deleted_first: BTreeSet<MachineName>,
-    /// The record of content that was given up on.
+    /// The record of failed content.
     pub(crate) quarantine: Vec<Quarantine>,
     /// Content whose Nodes never join.
     pub(crate) broken: BTreeSet<SpecHash>,
     /// Machines whose Nodes were cordoned.
     pub(crate) cordoned: BTreeSet<MachineName>,
-    /// Machines whose Nodes the workload cluster lets nobody cordon.
+    /// Machines whose Nodes cannot be cordoned.
     pub(crate) uncordonable: BTreeSet<MachineName>,
-    /// The workload cluster does not answer.
+    /// The workload cluster does not respond.
     pub(crate) workload_is_away: bool,
     uids: u32,
 }
@@ -72,7 +72,7 @@ impl Kube {
         self.foo_machines.iter_mut().find(|foo_machine| foo_machine.name == *name)
     }
 
-    /// etcd is restored to when only the first so many Machines existed.
+    /// etcd is restored to when only this many of the first Machines existed.
     pub(crate) fn restore(&mut self, machines: u32) {
         let kept = usize::try_from(machines).unwrap();
         let names: BTreeSet<_> =

@@ -1,4 +1,4 @@
-//! The manager: what it remembers, how it observes, and how it carries out a plan, with answers lost and crashes.
+//! The manager: what it remembers, how it observes, and how it carries out a plan, with lost responses and crashes.
 
 use super::{SETTLE, World};
 use foo_model::hook::HookConfig;
@@ -13,7 +13,7 @@ use foo_planner::action::{
 use foo_planner::desired::Size;
 use foo_planner::observed::{Ec2State, Finalizer, MoveBlock, Quarantine, Verdict};
 use foo_planner::report::AnnouncementState;
-use foo_planner::{Action, Look, Memory, Observed, Outcome, Plan, plan, violations};
+use foo_planner::{Action, LastRead, Memory, Observed, Plan, WriteOutcome, plan, violations};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -21,9 +21,9 @@ use std::time::Duration;
 /// One manager.
 pub(crate) struct Manager {
     pub(crate) memory: Memory,
-    pub(crate) view: Look<Option<Group>>,
-    pub(crate) template: Look<Option<LaunchTemplate>>,
-    pub(crate) hook: Look<Option<HookConfig>>,
+    pub(crate) view: LastRead<Option<Group>>,
+    pub(crate) template: LastRead<Option<LaunchTemplate>>,
+    pub(crate) hook: LastRead<Option<HookConfig>>,
     pub(crate) settled_from: Timestamp,
     ec2_states: BTreeMap<InstanceId, (Ec2State, Timestamp)>,
     /// What AWS announced, as long as it means anything.
@@ -40,9 +40,9 @@ pub(crate) struct Manager {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     None,
-    /// It is carried out, the answer is lost.
-    AnswerLost,
-    /// It is not carried out, and nobody can tell.
+    /// It is carried out, the response is lost.
+    ResponseLost,
+    /// It is not carried out, and the manager cannot know.
     RequestLost,
     /// It is refused.
     Refused,
@@ -56,9 +56,9 @@ impl Manager {
     pub(crate) fn new(now: Timestamp) -> Self {
         Self {
             memory: Memory::default(),
-            view: Look::Unknown,
-            template: Look::Unknown,
-            hook: Look::Unknown,
+            view: LastRead::Unknown,
+            template: LastRead::Unknown,
+            hook: LastRead::Unknown,
             settled_from: now.plus(SETTLE),
             ec2_states: BTreeMap::new(),
             signals: BTreeMap::new(),
@@ -82,31 +82,31 @@ impl Manager {
 }
 
 impl World {
-    pub(crate) fn look_of(&mut self, index: usize, lag: u64) {
+    pub(crate) fn observe_group_of(&mut self, index: usize, lag: u64) {
         self.cloud.record(self.now);
         let upto = Timestamp(self.now.0 - i64::try_from(lag * 1000).unwrap());
         let manager = &mut self.managers[index];
         let (read_upto, group) = self.cloud.shown(upto, manager.read_upto);
         manager.read_upto = read_upto;
-        manager.view = Look::At { at: self.now, seen: group };
+        manager.view = LastRead::At { at: self.now, seen: group };
     }
 
     /// The manager dies and another one starts: everything it knew is gone.
     pub(crate) fn restart(&mut self, index: usize) {
-        self.tell("the manager crashes and starts again");
+        self.record("the manager crashes and starts again");
         self.managers[index] = Manager::new(self.now);
     }
 
     /// AWS announces something, and the leader hears of it.
     pub(crate) fn announce(&mut self, kind: SignalKind, id: &InstanceId) {
-        self.tell(format!("AWS announces {kind:?} of {id}"));
-        let signal = Signal { kind, at: self.aws_clock.theirs(self.now) };
+        self.record(format!("AWS announces {kind:?} of {id}"));
+        let signal = Signal { kind, at: self.aws_clock.remote(self.now) };
         let known = &mut self.managers[0].signals;
         let signal = known.get(id).map_or(signal, |before| before.or(signal));
         known.insert(id.clone(), signal);
     }
 
-    /// Recommendations that nobody followed mean nothing any more.
+    /// Recommendations that were not followed mean nothing any more.
     pub(crate) fn forget_advice(&mut self) {
         for manager in &mut self.managers {
             manager.signals.retain(|_, signal| signal.kind != SignalKind::Rebalance);
@@ -143,11 +143,11 @@ impl World {
             None => (self.kube.foo_machines.clone(), self.kube.machines.clone()),
         };
         let stored = match &self.desired.group.storage {
-            None => Look::Unknown,
+            None => LastRead::Unknown,
             Some(storage) => {
                 let objects = self.cloud.objects.keys().filter(|place| place.storage == *storage);
                 let names = objects.map(|place| place.name.clone()).collect();
-                self.cloud.list_fails.clone().unwrap_or(Look::At { at: now, seen: names })
+                self.cloud.list_fails.clone().unwrap_or(LastRead::At { at: now, seen: names })
             }
         };
         Observed {
@@ -227,46 +227,46 @@ impl World {
                 return self.restart(index);
             }
             let outcome = match fault {
-                Fault::Refused => Outcome::Refused,
-                Fault::RequestLost => Outcome::MayHaveHappened,
-                Fault::AnswerLost => match self.carry_out(index, action) {
-                    Ok(()) | Err(_) => Outcome::MayHaveHappened,
+                Fault::Refused => WriteOutcome::Refused,
+                Fault::RequestLost => WriteOutcome::MayHaveHappened,
+                Fault::ResponseLost => match self.carry_out(index, action) {
+                    Ok(()) | Err(_) => WriteOutcome::MayHaveHappened,
                 },
                 Fault::None | Fault::CrashBefore | Fault::CrashAfter => match self.carry_out(index, action) {
-                    Ok(()) => Outcome::Done,
-                    Err("ScalingActivityInProgress") => Outcome::NotYet,
-                    Err(_) => Outcome::Refused,
+                    Ok(()) => WriteOutcome::Done,
+                    Err("ScalingActivityInProgress") => WriteOutcome::NotYet,
+                    Err(_) => WriteOutcome::Refused,
                 },
             };
-            self.tell(format!("{} ({outcome:?}, {fault:?})", short(action)));
+            self.record(format!("{} ({outcome:?}, {fault:?})", short(action)));
             if fault == Fault::CrashAfter {
                 return self.restart(index);
             }
             let now = self.now;
             let manager = &mut self.managers[index];
-            // Each Node has its own answer, noted when it was tried.
+            // Each Node has its own result, recorded when it was tried.
             if !matches!(action, Action::Node(_)) {
-                let unanswered = manager.memory.sent(&[action], now);
-                manager.memory.answered(unanswered, [(action, outcome)], now);
+                let in_flight = manager.memory.sent(&[action], now);
+                manager.memory.completed(in_flight, [(action, outcome)], now);
             }
             if action.changes_template() {
-                manager.template = Look::Unknown;
+                manager.template = LastRead::Unknown;
             }
             match (action, outcome) {
-                (Action::Hook(HookAction::PutLifecycleHook { terms, .. }), Outcome::Done) => {
-                    manager.hook = Look::At { at: now, seen: Some(*terms) };
+                (Action::Hook(HookAction::PutLifecycleHook { terms, .. }), WriteOutcome::Done) => {
+                    manager.hook = LastRead::At { at: now, seen: Some(*terms) };
                 }
-                (Action::Group(GroupAction::CreateGroup(_)), Outcome::Done) => {
-                    manager.hook = Look::At { at: now, seen: None }
+                (Action::Group(GroupAction::CreateGroup(_)), WriteOutcome::Done) => {
+                    manager.hook = LastRead::At { at: now, seen: None }
                 }
                 (
                     Action::Hook(HookAction::PutLifecycleHook { .. })
                     | Action::Group(GroupAction::CreateGroup(_)),
                     _,
-                ) => manager.hook = Look::Unknown,
+                ) => manager.hook = LastRead::Unknown,
                 _ => {}
             }
-            if outcome != Outcome::Done {
+            if outcome != WriteOutcome::Done {
                 return;
             }
         }
@@ -287,7 +287,7 @@ impl World {
         }
         match action {
             Action::Read(ReadAction::DescribeLaunchTemplate) => {
-                self.managers[index].template = Look::At { at: now, seen: self.cloud.template.clone() };
+                self.managers[index].template = LastRead::At { at: now, seen: self.cloud.template.clone() };
                 Ok(())
             }
             Action::Read(ReadAction::DescribeInstances { ids }) => {
@@ -309,7 +309,7 @@ impl World {
                 Ok(())
             }
             Action::Read(ReadAction::DescribeLifecycleHook { .. }) => {
-                self.managers[index].hook = Look::At { at: now, seen: self.cloud.hook };
+                self.managers[index].hook = LastRead::At { at: now, seen: self.cloud.hook };
                 Ok(())
             }
             Action::Hook(HookAction::PutLifecycleHook { terms, .. }) => {
@@ -330,10 +330,10 @@ impl World {
                     }
                     let one =
                         Action::from(NodeAction::CordonNodes { nodes: [(id.clone(), name.clone())].into() });
-                    let outcome = if done { Outcome::Done } else { Outcome::Refused };
+                    let outcome = if done { WriteOutcome::Done } else { WriteOutcome::Refused };
                     let memory = &mut self.managers[index].memory;
-                    let unanswered = memory.sent(&[&one], now);
-                    memory.answered(unanswered, [(&one, outcome)], now);
+                    let in_flight = memory.sent(&[&one], now);
+                    memory.completed(in_flight, [(&one, outcome)], now);
                 }
                 Ok(())
             }
@@ -356,7 +356,7 @@ impl World {
             ObjectAction::DeleteUserData { storage, keep, before } => {
                 let clock = self.aws_clock;
                 self.cloud.objects.retain(|place, written| {
-                    let young = before.is_some_and(|before| *written >= clock.ours(before));
+                    let young = before.is_some_and(|before| *written >= clock.local(before));
                     place.storage != *storage || keep.contains(&place.name) || young
                 });
             }
@@ -457,7 +457,7 @@ impl World {
             }
             Action::Pool(PoolAction::PublishReplicas { replicas }) => match &mut self.desired.size {
                 Size::External { published, .. } => *published = *replicas,
-                Size::Replicas { .. } | Size::Unknown => return Err("not managed by somebody else"),
+                Size::Replicas { .. } | Size::Unknown => return Err("not managed by another controller"),
             },
             other => panic!("{other:?} is none of these"),
         }
@@ -469,7 +469,7 @@ impl World {
         let live = match self.desired.size {
             Size::Replicas { wanted, .. } => wanted,
             Size::External { published, .. } => published,
-            Size::Unknown => panic!("a Machine is chosen to go although nobody knows the target"),
+            Size::Unknown => panic!("a Machine is chosen for deletion although the target is unknown"),
         };
         match only_if {
             Precondition::SameUid => true,
@@ -490,8 +490,8 @@ pub(crate) fn short(action: &Action) -> String {
         Action::Pool(PoolAction::UnblockMove) => "unblock move".to_owned(),
         Action::Pool(PoolAction::ForgetAdoption) => "forget adoption".to_owned(),
         Action::Pool(PoolAction::RecordArn { .. }) => "record ARN".to_owned(),
-        Action::Read(ReadAction::DescribeLaunchTemplate) => "look at template".to_owned(),
-        Action::Read(ReadAction::DescribeInstances { ids }) => format!("ask EC2 about {}", list(ids)),
+        Action::Read(ReadAction::DescribeLaunchTemplate) => "describe template".to_owned(),
+        Action::Read(ReadAction::DescribeInstances { ids }) => format!("describe instance {}", list(ids)),
         Action::Pool(PoolAction::Quarantine { records }) => {
             let record = |it: &Quarantine| {
                 let verdict = match it.verdict {
@@ -544,7 +544,7 @@ pub(crate) fn short(action: &Action) -> String {
         Action::Instance(InstanceAction::TerminateInstance { id, decrement, .. }) => {
             format!("end {id} ({decrement:?})")
         }
-        Action::Read(ReadAction::DescribeLifecycleHook { .. }) => "look at hook".to_owned(),
+        Action::Read(ReadAction::DescribeLifecycleHook { .. }) => "describe hook".to_owned(),
         Action::Hook(HookAction::PutLifecycleHook { .. }) => "put hook".to_owned(),
         Action::Hook(HookAction::RecordHeartbeat { id, .. }) => format!("keep {id} alive"),
         Action::Hook(HookAction::CompleteLifecycleAction { id, why, .. }) => format!("let {id} go: {why}"),

@@ -1,8 +1,8 @@
 //! A small model of everything around the planner: an Auto Scaling group with protection and delayed reads, a
 //! Cluster API that makes Machines, drains and deletes FooMachines, an autoscaler, people, and a manager that runs
-//! the planner, loses answers and crashes.
+//! the planner, loses responses and crashes.
 //!
-//! The model is written from the AWS and Cluster API references, not from the planner. What it is told to watch, it
+//! The model is written from the AWS and Cluster API references, not from the planner. What it is to watch, it
 //! watches in the *truth*, which the planner only sees late.
 
 mod cloud;
@@ -12,7 +12,7 @@ mod people;
 mod pool;
 mod truth;
 
-pub(crate) use cloud::{Cloud, Launches, NAME, somebody_elses};
+pub(crate) use cloud::{Cloud, Launches, NAME, foreign_group};
 pub(crate) use kube::Kube;
 pub(crate) use manager::{Fault, Manager, short};
 pub(crate) use pool::{Pool, content, pool};
@@ -29,7 +29,7 @@ pub(crate) struct World {
     pub(crate) now: Timestamp,
     pub(crate) cloud: Cloud,
     pub(crate) kube: Kube,
-    /// AWS's clock, as the managers compare it with theirs.
+    /// AWS's clock, as the managers compare it with their own.
     pub(crate) aws_clock: Comparison<Aws>,
     /// What is desired; the planner's input, read afresh at each pass.
     pub(crate) desired: Desired,
@@ -46,16 +46,16 @@ impl World {
         self.now = self.now.plus(Duration::from_secs(seconds));
     }
 
-    /// The observer looks at the group; the answer is this many seconds old.
-    pub(crate) fn look_with_lag(&mut self, lag: u64) {
+    /// The observer reads the group; the response is this many seconds old.
+    pub(crate) fn observe_with_lag(&mut self, lag: u64) {
         for index in 0..self.managers.len() {
-            self.look_of(index, lag);
+            self.observe_group_of(index, lag);
         }
     }
 
-    /// The observer looks.
-    pub(crate) fn look(&mut self) {
-        self.look_with_lag(0);
+    /// The observer reads the group.
+    pub(crate) fn read_group(&mut self) {
+        self.observe_with_lag(0);
     }
 
     /// One pass of the leader: plan and carry out.
@@ -63,19 +63,19 @@ impl World {
         self.pass_of(0, &mut |_, _| Fault::None)
     }
 
-    /// A look and a pass a second later, with no changes around.
-    pub(crate) fn look_and_pass(&mut self) -> Plan {
+    /// A read and a pass a second later, with no changes around.
+    pub(crate) fn observe_and_plan(&mut self) -> Plan {
         self.wait(1);
-        self.look();
+        self.read_group();
         self.pass()
     }
 
-    /// Five seconds in which everybody does their work once.
+    /// Five seconds in which all do their work once.
     pub(crate) fn step(&mut self) -> Plan {
         self.wait(5);
         self.cloud.work(self.now);
         self.kube.work(self.now, &self.cloud);
-        self.look();
+        self.read_group();
         self.pass()
     }
 
@@ -93,9 +93,9 @@ impl World {
         panic!("the world does not come to rest:\n{}\n{last:#?}", self.story());
     }
 
-    /// A second manager takes the lead; the first goes on believing that it leads.
+    /// A second manager takes the lead; the first still believes that it leads.
     pub(crate) fn hand_over(&mut self) {
-        self.tell("another manager takes the lead");
+        self.record("another manager takes the lead");
         self.managers.truncate(1);
         self.managers.insert(0, Manager::new(self.now));
     }
@@ -110,7 +110,7 @@ impl World {
         self.log.iter().skip(skipped).cloned().collect::<Vec<_>>().join("\n")
     }
 
-    pub(crate) fn tell(&mut self, what: impl std::fmt::Display) {
+    pub(crate) fn record(&mut self, what: impl std::fmt::Display) {
         let at = (self.now.0 - pool::START.0) / 1000;
         self.log.push(format!("{at:>5}s {what}"));
     }

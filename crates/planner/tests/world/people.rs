@@ -11,13 +11,13 @@ impl World {
         match self.desired.size {
             Size::Replicas { wanted, .. } => wanted,
             Size::External { published, .. } => published,
-            Size::Unknown => panic!("nobody knows the target"),
+            Size::Unknown => panic!("the target is unknown"),
         }
     }
 
-    /// Somebody writes MachinePool.spec.replicas.
+    /// A user writes MachinePool.spec.replicas.
     pub(crate) fn scale_to(&mut self, replicas: u32) {
-        self.tell(format!("replicas = {replicas}"));
+        self.record(format!("replicas = {replicas}"));
         self.targets = (self.targets.0.min(replicas), self.targets.1.max(replicas));
         match &mut self.desired.size {
             Size::Replicas { wanted, .. } => *wanted = replicas,
@@ -28,7 +28,7 @@ impl World {
 
     /// The autoscaler marks a Machine, its first write of a scale-in.
     pub(crate) fn mark(&mut self, name: &MachineName) {
-        self.tell(format!("{name} is marked"));
+        self.record(format!("{name} is marked"));
         if let Some(machine) = self.kube.machine_mut(name) {
             machine.mark = RemovalMark::DeleteFirst;
         }
@@ -36,15 +36,15 @@ impl World {
 
     /// The autoscaler takes its mark back.
     pub(crate) fn unmark(&mut self, name: &MachineName) {
-        self.tell(format!("{name} is unmarked"));
+        self.record(format!("{name} is unmarked"));
         if let Some(machine) = self.kube.machine_mut(name) {
             machine.mark = RemovalMark::None;
         }
     }
 
-    /// Somebody writes the group's desired capacity, and its maximum if needed.
+    /// A user writes the group's desired capacity, and its maximum if needed.
     pub(crate) fn set_desired_by_hand(&mut self, desired: u32) {
-        self.tell(format!("desired capacity = {desired} by hand"));
+        self.record(format!("desired capacity = {desired} by hand"));
         if let Some(group) = &mut self.cloud.group {
             group.sizes.max = group.sizes.max.max(desired);
             group.sizes.min = group.sizes.min.min(desired);
@@ -54,9 +54,9 @@ impl World {
         self.cloud.scale_in(self.now);
     }
 
-    /// Somebody writes the group's minimum size; AWS raises desired capacity to it.
+    /// A user writes the group's minimum size; AWS raises desired capacity to it.
     pub(crate) fn set_min_by_hand(&mut self, min: u32) {
-        self.tell(format!("minimum size = {min} by hand"));
+        self.record(format!("minimum size = {min} by hand"));
         if let Some(group) = &mut self.cloud.group {
             group.sizes.min = min;
             group.sizes.max = group.sizes.max.max(min);
@@ -65,9 +65,9 @@ impl World {
         self.cloud.record(self.now);
     }
 
-    /// Somebody takes the protection off an instance.
+    /// A user removes the protection of an instance.
     pub(crate) fn unprotect(&mut self, id: &InstanceId) {
-        self.tell(format!("{id} loses its protection"));
+        self.record(format!("{id} loses its protection"));
         if let Some(instance) = self.cloud.instance_mut(id) {
             instance.protection = Protection::Unprotected;
         }
@@ -76,19 +76,19 @@ impl World {
 
     /// An instance dies in EC2 and leaves the group.
     pub(crate) fn kill(&mut self, id: &InstanceId) {
-        self.tell(format!("{id} dies"));
+        self.record(format!("{id} dies"));
         self.cloud.kill(id, self.now);
     }
 
     /// A person deletes a Machine.
     pub(crate) fn delete_machine(&mut self, name: &MachineName) {
-        self.tell(format!("a person deletes Machine {name}"));
+        self.record(format!("a person deletes Machine {name}"));
         self.kube.delete_machine(name, self.now);
     }
 
     /// A person deletes a FooMachine.
     pub(crate) fn delete_foo_machine(&mut self, name: &MachineName) {
-        self.tell(format!("a person deletes FooMachine {name}"));
+        self.record(format!("a person deletes FooMachine {name}"));
         let living =
             self.kube.foo_machine(name).is_some_and(|foo_machine| !foo_machine.deletion.is_deleting());
         if living {
@@ -99,20 +99,20 @@ impl World {
 
     /// The MachinePool is deleted, and so is the FooMachinePool.
     pub(crate) fn delete_pool(&mut self) {
-        self.tell("the pool is deleted");
+        self.record("the pool is deleted");
         self.desired.goal = Goal::Remove;
         self.kube.pool_deleting = true;
     }
 
     /// The annotation `replicas-managed-by` is put on.
-    pub(crate) fn let_somebody_else_manage(&mut self, min: u32, max: u32) {
-        self.tell(format!("replicas managed by somebody else, {min} to {max}"));
+    pub(crate) fn let_another_controller_manage(&mut self, min: u32, max: u32) {
+        self.record(format!("replicas managed by another controller, {min} to {max}"));
         self.desired.size = Size::External { min, max, published: self.target() };
     }
 
     /// The annotation `replicas-managed-by` is taken off.
     pub(crate) fn manage_again(&mut self) {
-        self.tell("replicas managed by the MachinePool again");
+        self.record("replicas managed by the MachinePool again");
         self.desired.size = Size::Replicas { wanted: self.target(), ceiling: None };
     }
 

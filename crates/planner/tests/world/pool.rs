@@ -123,13 +123,13 @@ impl Pool {
         self
     }
 
-    /// Outdated instances are nobody's business but other people's.
-    pub(crate) fn replaced_by_somebody_else(mut self) -> Self {
+    /// Another controller replaces outdated instances.
+    pub(crate) fn replaced_by_another_controller(mut self) -> Self {
         self.0.rollout.strategy = Strategy::OnDelete;
         self
     }
 
-    /// So many fewer may be available.
+    /// How many fewer may be available.
     pub(crate) fn lacking_at_most(mut self, instances: u32) -> Self {
         self.0.rollout.max_unavailable = IntOrPercent::Count(instances);
         self
@@ -150,13 +150,13 @@ impl Pool {
         self.stabilized_for(60)
     }
 
-    /// The same for so many seconds.
+    /// The same for this many seconds.
     pub(crate) fn stabilized_for(mut self, seconds: u32) -> Self {
         self.0.scale_in.stabilization = Seconds(seconds);
         self
     }
 
-    pub(crate) fn managed_by_somebody_else(mut self, min: u32, max: u32) -> Self {
+    pub(crate) fn managed_by_another_controller(mut self, min: u32, max: u32) -> Self {
         self.0.size = Size::External { min, max, published: 0 };
         self
     }

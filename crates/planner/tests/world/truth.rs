@@ -30,7 +30,7 @@ impl World {
         }
     }
 
-    /// I5: nothing that AWS ends is let go under a living or undrained Machine.
+    /// I5: nothing that AWS terminates is released under a live or undrained Machine.
     fn watch_completion(&self, id: &InstanceId) {
         let story = || format!("letting {id} go\n{}", self.story());
         if let Some(machine) = self.kube.machine(&self.name_of(id)) {

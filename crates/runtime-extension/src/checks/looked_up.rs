@@ -105,7 +105,7 @@ async fn resolve(
         | ErrorKind::AlreadyExists
         | ErrorKind::LimitExceeded
         | ErrorKind::InUse
-        | ErrorKind::LostAnswer
+        | ErrorKind::LostResponse
         | ErrorKind::Unreachable
         | ErrorKind::Internal => Missing::Unknown(error),
     };

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// A text, a list or a structure. Names are those of AWS's answers.
+/// A text, a list or a structure. Names are those of AWS's responses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Document {
     /// A text, number or boolean, as in the request.

@@ -40,7 +40,7 @@ pub(crate) enum Event {
     Delivered(String, String),
     /// A pending change of a network completes.
     Network(Step),
-    /// A cluster of EKS goes on by itself.
+    /// The next step of an EKS cluster.
     Eks(EksStep),
     /// The group of that name and serial number is removed.
     GroupGone(GroupName, u64),

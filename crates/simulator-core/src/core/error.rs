@@ -10,7 +10,7 @@ pub struct AwsError {
     pub code: String,
     /// AWS's text.
     pub message: String,
-    /// HTTP status of the answer.
+    /// HTTP status of the response.
     pub status: u16,
 }
 
@@ -46,12 +46,12 @@ impl AwsError {
         Self::new("MissingParameter", format!("The request must contain the parameter {parameter}"))
     }
 
-    /// Auto Scaling's answer for a group that does not exist.
+    /// Auto Scaling's response for a group that does not exist.
     pub fn no_group(name: impl Display) -> Self {
         Self::validation(format!("AutoScalingGroup name not found - AutoScalingGroup '{name}' not found"))
     }
 
-    /// Auto Scaling's answer for an instance that is in no group.
+    /// Auto Scaling's response for an instance that is in no group.
     pub fn no_member(id: impl Display) -> Self {
         Self::validation(format!("Instance Id not found - No managed instance found for instance ID: {id}"))
     }

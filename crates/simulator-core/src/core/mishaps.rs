@@ -107,7 +107,7 @@ impl QuotaClass {
     }
 
     /// The class that stands for a quota: all families have one of their own at AWS.
-    pub(super) fn told_as(quota: VcpuQuota) -> Self {
+    pub(super) fn reported_as(quota: VcpuQuota) -> Self {
         match quota {
             VcpuQuota::Standard => Self::Standard,
             VcpuQuota::GAndVt => Self::Graphics,
@@ -136,7 +136,7 @@ impl QuotaClass {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mishaps {
     pub(crate) zones: BTreeMap<Zone, ZoneState>,
-    /// Zones whose instances EC2 leaves out of its answers, and until when.
+    /// Zones whose instances EC2 leaves out of its responses, and until when.
     pub(crate) left_out: BTreeMap<Zone, Timestamp>,
     pub(crate) launches: Vec<LaunchMishap>,
     pub(crate) quotas: BTreeMap<QuotaClass, u32>,

@@ -100,7 +100,7 @@ impl Region {
         !self.is_younger(instance.launched, self.settings.instances_appear_after)
     }
 
-    /// Whether successful answers of EC2 lack this instance, because they lack all of its zone.
+    /// Whether successful responses of EC2 lack this instance, because they lack all of its zone.
     pub(crate) fn leaves_out(&self, instance: &Ec2Instance) -> bool {
         self.mishaps.left_out.get(&instance.zone).is_some_and(|until| self.now < *until)
     }

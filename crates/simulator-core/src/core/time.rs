@@ -2,7 +2,7 @@
 
 use foo_model::Timestamp;
 
-/// ISO 8601 in UTC with milliseconds: the form of timestamps in answers.
+/// ISO 8601 in UTC with milliseconds: the form of timestamps in responses.
 pub fn iso_millis(time: Timestamp) -> String {
     format_with(time, "%Y-%m-%dT%H:%M:%S%.3fZ")
 }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub struct AccessKey {
     /// Access key id.
     pub id: String,
-    /// Secret access key, which verifies signatures. No answer contains it.
+    /// Secret access key, which verifies signatures. No response contains it.
     #[serde(skip_serializing)]
     pub secret: String,
     /// Its policy; without one it has all permissions.

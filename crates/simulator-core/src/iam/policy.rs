@@ -217,7 +217,7 @@ mod tests {
 
     /// IAM User Guide, "Condition operators": all keys and operators must hold, one value each is enough.
     #[test]
-    fn conditions_look_at_keys_that_are_there() {
+    fn conditions_test_keys_that_are_present() {
         let policy = policy(
             r#"{"Statement":{"Effect":"Allow","Action":"a:*","Resource":"*","Condition":{
                 "Null":{"aws:ResourceTag/Owner":"false"},"StringLike":{"aws:requesttag/x":["1","b*"]}}}}"#,

@@ -23,7 +23,7 @@ pub fn check(key: &Credentials, asks: &[Ask], service: Service, caller_arn: &str
     Ok(())
 }
 
-/// The caller may not assume this role. AWS gives the same answer for roles that do not exist (IAM User Guide,
+/// The caller may not assume this role. AWS responds alike for roles that do not exist (IAM User Guide,
 /// "Troubleshoot IAM roles").
 pub fn not_trusted(action: &str, role: &str, caller_arn: &str) -> AwsError {
     let text = format!("User: {caller_arn} is not authorized to perform: {action} on resource: {role}");

@@ -247,12 +247,12 @@ impl Compute for SimCloud {
     }
 
     async fn describe_instances(&self, ids: &[InstanceId]) -> Result<BTreeMap<InstanceId, Described>> {
-        let mut answers = BTreeMap::new();
+        let mut responses = BTreeMap::new();
         for batch in ids.chunks(INSTANCE_PAGE) {
             let mut wanted: Vec<InstanceId> = batch.to_vec();
             while !wanted.is_empty() {
                 let (mut found, mut known) = (Vec::new(), Vec::new());
-                let answer = self
+                let response = self
                     .call(Operation::DescribeInstances, format!("{wanted:?}"), |region| {
                         known =
                             wanted.iter().filter(|id| region.instance_seen(id).is_some()).cloned().collect();
@@ -261,23 +261,23 @@ impl Compute for SimCloud {
                         Ok(())
                     })
                     .await;
-                match answer {
+                match response {
                     Ok(()) => {
                         let known = found.drain(..).map(|it| (it.id.clone(), Described::Known(it)));
-                        answers.extend(known);
+                        responses.extend(known);
                         break;
                     }
                     // EC2 refuses the whole batch and names the unknown ids: once more without them.
                     Err(error) if error.kind == ErrorKind::NotFound && known.len() < wanted.len() => {
                         let unknown = wanted.into_iter().filter(|id| !known.contains(id));
-                        answers.extend(unknown.map(|id| (id, Described::NotFound)));
+                        responses.extend(unknown.map(|id| (id, Described::NotFound)));
                         wanted = known;
                     }
                     Err(error) => return Err(error),
                 }
             }
         }
-        Ok(answers)
+        Ok(responses)
     }
 
     async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>> {
@@ -291,14 +291,14 @@ impl Compute for SimCloud {
     }
 
     async fn vcpu_quota(&self, quota: VcpuQuota) -> Result<Option<u32>> {
-        let told = |region: &mut Region| Ok(region.vcpu_quota(quota));
-        match self.call(Operation::GetServiceQuota, quota.code().to_owned(), told).await {
+        let read = |region: &mut Region| Ok(region.vcpu_quota(quota));
+        match self.call(Operation::GetServiceQuota, quota.code().to_owned(), read).await {
             Err(error)
                 if matches!(error.kind, ErrorKind::Denied | ErrorKind::NotFound | ErrorKind::Invalid) =>
             {
                 Ok(None)
             }
-            answer => answer,
+            response => response,
         }
     }
 

@@ -17,7 +17,7 @@ use foo_model::{
 };
 use std::collections::BTreeMap;
 
-/// Template content as launch template data, in the names of EC2's answers.
+/// Template content as launch template data, in the names of EC2's responses.
 pub(super) fn document_of(content: &TemplateContent) -> Document {
     let TemplateContent {
         image,

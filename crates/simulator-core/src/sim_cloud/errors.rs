@@ -3,7 +3,7 @@
 use crate::core::error::AwsError;
 use foo_cloud::{CloudError, ErrorKind, Operation};
 
-/// The error an adapter would report for this answer.
+/// The error that the adapter reports for this response.
 pub(super) fn as_adapter(operation: Operation, error: &AwsError) -> CloudError {
     CloudError::new(operation, kind(operation, error), Some(error.code.clone()), &error.message)
 }

@@ -10,7 +10,7 @@ use crate::core::group::model::{Group, GroupTag};
 use crate::core::group::operations::{Deletion, GroupUpdate, NewGroup, SettingsChange};
 use crate::iam::{ask, refusals};
 use async_trait::async_trait;
-use foo_cloud::{Ended, Groups, Looked, Operation, Result};
+use foo_cloud::{Ended, FoundGroups, Groups, Operation, Result};
 use foo_model::hook::{DRAIN_HOOK, HookConfig};
 use foo_model::{
     Activity, Decrement, GroupChange, GroupName, GroupSettings, GroupSettingsChange, InstanceId,
@@ -48,9 +48,9 @@ impl Groups for SimCloud {
         self.call(Operation::GetCallerIdentity, String::new(), |_| Ok(arn)).await
     }
 
-    async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked> {
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<FoundGroups> {
         if names.is_empty() {
-            return Ok(Looked::default());
+            return Ok(FoundGroups::default());
         }
         let wanted: BTreeSet<&GroupName> = names.iter().collect();
         self.call(Operation::DescribeAutoScalingGroups, format!("{names:?}"), |region| {

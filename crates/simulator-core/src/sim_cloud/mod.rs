@@ -62,7 +62,7 @@ impl SimCloud {
         Self { lag: ReadLag::None, ..self }
     }
 
-    /// The same, whose answers are noted in `clock`: they are dated with virtual time, as all that is in them.
+    /// The same; records the dates of responses in `clock`. They are virtual time, as all times in the responses.
     #[must_use]
     pub fn noted_in(self, clock: AwsClock) -> Self {
         Self { clock: Some(clock), ..self }
@@ -161,27 +161,27 @@ impl SimCloud {
             action: operation.name(),
             parameters,
         };
-        let no_answer = |kind, text| CloudError::new(operation, kind, None, text);
-        // A read whose answer is lost can be repeated; of a change the caller cannot know whether it happened.
-        let lost_answer = || {
+        let no_response = |kind, text| CloudError::new(operation, kind, None, text);
+        // A read whose response is lost can be repeated. Whether a change was carried out stays unknown.
+        let lost_response = || {
             if operation.is_mutation() {
-                no_answer(ErrorKind::LostAnswer, "no answer came, it may or may not have been done")
+                no_response(ErrorKind::LostResponse, "no response; the call may have been carried out")
             } else {
-                no_answer(ErrorKind::Unreachable, "no answer came")
+                no_response(ErrorKind::Unreachable, "no response")
             }
         };
         let (wait, ending) = match self.world.gate(&call) {
             Gate::Open(wait) => (wait, Ending::Complete),
-            // A truncated answer cannot be parsed, so it is the same as none.
-            Gate::AnswerLost | Gate::Truncated => (Duration::ZERO, Ending::Lost),
+            // A truncated response cannot be parsed, so it is the same as none.
+            Gate::ResponseLost | Gate::Truncated => (Duration::ZERO, Ending::Lost),
             Gate::Silence => (Duration::ZERO, Ending::Never),
             Gate::Hangs => std::future::pending().await,
             Gate::Refused(error) => {
-                self.dates_answer(sent);
+                self.dates_response(sent);
                 return Err(errors::as_adapter(operation, &error));
             }
-            Gate::Dropped => return Err(lost_answer()),
-            Gate::Unreachable => return Err(no_answer(ErrorKind::Unreachable, "connection refused")),
+            Gate::Dropped => return Err(lost_response()),
+            Gate::Unreachable => return Err(no_response(ErrorKind::Unreachable, "connection refused")),
         };
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
@@ -189,20 +189,20 @@ impl SimCloud {
         let result = carry_out(&call, ending);
         match ending {
             Ending::Never => std::future::pending().await,
-            Ending::Lost | Ending::Truncated => Err(lost_answer()),
+            Ending::Lost | Ending::Truncated => Err(lost_response()),
             Ending::Complete => {
-                self.dates_answer(sent);
+                self.dates_response(sent);
                 result.map_err(|error| errors::as_adapter(operation, &error))
             }
         }
     }
 
-    /// The `Date` of an answer has whole seconds.
-    fn dates_answer(&self, sent: Instant) {
+    /// The `Date` of a response has whole seconds.
+    fn dates_response(&self, sent: Instant) {
         let Some(clock) = &self.clock else { return };
         let now = self.world.lock().clock.now();
         let date = AwsTime::from_millis(now.0.div_euclid(1000).saturating_mul(1000));
-        clock.answered(sent, Instant::now(), date);
+        clock.responded(sent, Instant::now(), date);
     }
 }
 

@@ -12,7 +12,7 @@ const PAGE: usize = 1_000;
 /// DescribeEgressOnlyInternetGateways and DescribeRouteTables).
 const EGRESS_ONLY_PAGE: usize = 255;
 const TABLES_PAGE: usize = 100;
-/// Calls of DescribeVpcAttribute for one VPC: each tells one attribute.
+/// Calls of DescribeVpcAttribute for one VPC: each shows one attribute.
 const ATTRIBUTES: usize = 2;
 
 #[async_trait]
@@ -23,14 +23,14 @@ impl Networks for SimCloud {
         }
         let operation = kind.operation();
         check_scope(kind, scope)?;
-        let mut looked = 0;
+        let mut calls_so_far = 0;
         loop {
-            let answer = self
+            let response = self
                 .call(operation, format!("{scope:?}"), |region| Ok(region.describe_network(kind, scope)))
                 .await?;
-            looked += 1;
-            if looked >= calls(kind, scope, &answer) {
-                return Ok(answer);
+            calls_so_far += 1;
+            if calls_so_far >= calls(kind, scope, &response) {
+                return Ok(response);
             }
         }
     }
@@ -100,8 +100,8 @@ fn check_scope(kind: Kind, scope: &Scope) -> Result<()> {
     Err(CloudError::new(kind.operation(), ErrorKind::Invalid, None, &message))
 }
 
-/// How many calls of AWS an answer needs.
-fn calls(kind: Kind, scope: &Scope, answer: &Parts) -> usize {
+/// How many calls of AWS a read needs.
+fn calls(kind: Kind, scope: &Scope, response: &Parts) -> usize {
     let found = match kind {
         Kind::VpcAttributes => {
             let Scope::Ids(ids) = scope else { return ATTRIBUTES };
@@ -109,18 +109,18 @@ fn calls(kind: Kind, scope: &Scope, answer: &Parts) -> usize {
         }
         // One of each of the two APIs.
         Kind::LoadBalancer => return 2,
-        Kind::Vpc => answer.vpcs.len(),
-        Kind::Subnet => answer.subnets.len(),
-        Kind::InternetGateway => answer.internet_gateways.len(),
-        Kind::EgressOnlyGateway => return answer.egress_only_gateways.len().div_ceil(EGRESS_ONLY_PAGE),
-        Kind::Address => answer.addresses.len(),
-        Kind::NatGateway => answer.nat_gateways.len(),
-        Kind::RouteTable => return answer.route_tables.len().div_ceil(TABLES_PAGE),
-        Kind::SecurityGroup => answer.security_groups.len(),
-        Kind::Endpoint => answer.endpoints.len(),
-        Kind::Interface => answer.interfaces.len(),
-        Kind::TargetGroup => answer.target_groups.len(),
-        Kind::Zone => answer.zones.len(),
+        Kind::Vpc => response.vpcs.len(),
+        Kind::Subnet => response.subnets.len(),
+        Kind::InternetGateway => response.internet_gateways.len(),
+        Kind::EgressOnlyGateway => return response.egress_only_gateways.len().div_ceil(EGRESS_ONLY_PAGE),
+        Kind::Address => response.addresses.len(),
+        Kind::NatGateway => response.nat_gateways.len(),
+        Kind::RouteTable => return response.route_tables.len().div_ceil(TABLES_PAGE),
+        Kind::SecurityGroup => response.security_groups.len(),
+        Kind::Endpoint => response.endpoints.len(),
+        Kind::Interface => response.interfaces.len(),
+        Kind::TargetGroup => response.target_groups.len(),
+        Kind::Zone => response.zones.len(),
     };
     found.div_ceil(PAGE)
 }

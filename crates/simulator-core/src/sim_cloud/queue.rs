@@ -25,7 +25,7 @@ impl SimQueue {
         Self { cloud, name: name.to_owned() }
     }
 
-    /// The same, whose answers are noted in `clock`.
+    /// The same; records the dates of responses in `clock`.
     #[must_use]
     pub fn noted_in(self, clock: AwsClock) -> Self {
         Self { cloud: self.cloud.noted_in(clock), ..self }
@@ -59,13 +59,13 @@ impl Queue for SimQueue {
             let world = &self.cloud.world;
             // This is still the same call, so it is neither counted nor throttled again. A deleted queue returns
             // nothing.
-            let answer: AwsResult<AwsResult<Option<Vec<sqs::Message>>>> =
+            let response: AwsResult<AwsResult<Option<Vec<sqs::Message>>>> =
                 world.in_region(&self.cloud.region, |region| {
                     let over = region.now() >= until;
                     let messages = region.receive_messages(&self.name, wanted)?;
                     Ok((!messages.is_empty() || over).then_some(messages))
                 });
-            match answer {
+            match response {
                 Ok(Ok(Some(messages))) => {
                     received = messages;
                     break;

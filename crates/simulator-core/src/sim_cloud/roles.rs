@@ -86,7 +86,7 @@ fn profile(inner: &Inner, name: &str) -> AwsResult<Profile> {
     known.ok_or_else(|| no_entity(format!("Instance Profile {name} cannot be found.")))
 }
 
-/// What does not exist is an answer.
+/// A missing role is a result, not an error.
 fn there<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Err(error) if error.kind == ErrorKind::NotFound => Ok(None),

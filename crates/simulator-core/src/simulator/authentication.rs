@@ -1,4 +1,5 @@
-//! What a test bed needs that runs the API servers of clusters: whom their authenticators let in, and credentials to sign tokens with.
+//! For a test bed that runs the API servers of clusters: the users and roles that their authenticators accept, and
+//! credentials to sign tokens with.
 
 use super::Simulator;
 use crate::core::eks::AccessMapping;
@@ -16,7 +17,7 @@ const SESSION: Duration = Duration::from_hours(1);
 const INSTANCE_SESSION: Duration = Duration::from_hours(6);
 
 impl Simulator {
-    /// Whom the authenticator of a cluster lets in; nobody if there is no such cluster.
+    /// The users and roles that the authenticator of a cluster accepts; none if there is no such cluster.
     pub fn access_mappings(&self, region: &str, cluster: &str) -> Vec<AccessMapping> {
         let principals = self.world.lock().keys.principals(&self.world.config.account);
         self.region(region).with(|region| region.access_mappings(cluster, &principals)).unwrap_or_default()

@@ -37,7 +37,7 @@ impl Simulator {
         Self { world: Arc::new(World::new(config)) }
     }
 
-    /// A copy of all of it, which goes on by itself from here.
+    /// An independent copy.
     #[must_use]
     pub fn fork(&self) -> Self {
         Self { world: Arc::new(self.world.fork()) }
@@ -74,7 +74,7 @@ impl Simulator {
         self.world.lock().clock.now()
     }
 
-    /// The time that callers have, by which signatures are judged and answers dated: real time, and what [`Self::pass`] added.
+    /// The callers' time, by which signatures are checked and responses dated: real time plus what [`Self::pass`] added.
     pub fn real_time(&self) -> Timestamp {
         self.world.lock().clock.real()
     }
@@ -84,7 +84,7 @@ impl Simulator {
         self.world.lock().clock.step(by);
     }
 
-    /// Advances virtual time, and that by which answers are dated and signatures judged: callers have to move their clocks as much.
+    /// Advances virtual time, and the time of responses and signatures: callers must advance their clocks as much.
     pub fn pass(&self, by: Duration) {
         self.world.lock().clock.pass(by);
     }
@@ -196,7 +196,7 @@ impl Simulator {
         self.world.lock().keys.directory.profiles.remove(name).is_some()
     }
 
-    /// The instance profiles that somebody made.
+    /// The instance profiles that a caller created.
     pub fn instance_profiles(&self) -> Vec<InstanceProfile> {
         self.world.lock().keys.directory.profiles.values().cloned().collect()
     }

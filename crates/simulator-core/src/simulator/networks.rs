@@ -24,8 +24,8 @@ impl RegionHandle {
     ///
     /// # Errors
     /// The subnet does not exist or is full.
-    pub fn put_stranger_interface(&self, new: NewInterface) -> AwsResult<InterfaceId> {
-        self.with(|region| region.put_stranger_interface(new))?
+    pub fn put_foreign_interface(&self, new: NewInterface) -> AwsResult<InterfaceId> {
+        self.with(|region| region.put_foreign_interface(new))?
     }
 
     /// Adds a load balancer of another user, and returns its ARN, or the name of a classic one.
@@ -40,8 +40,8 @@ impl RegionHandle {
     ///
     /// # Errors
     /// There is no part with this id.
-    pub fn delete_behind_back(&self, id: &str) -> AwsResult<()> {
-        self.with(|region| region.delete_behind_back(id))?
+    pub fn delete_as_another_user(&self, id: &str) -> AwsResult<()> {
+        self.with(|region| region.delete_as_another_user(id))?
     }
 
     /// Replaces the rules for future NAT gateways.

@@ -118,18 +118,18 @@ impl RegionHandle {
         })
     }
 
-    /// Publishes an event that the simulator itself does not cause ([`Region::tell`]).
+    /// Publishes an event that the simulator itself does not cause ([`Region::publish`]).
     ///
     /// # Errors
     /// The name cannot be a region's.
-    pub fn tell(
+    pub fn publish(
         &self,
         source: &str,
         detail_type: &str,
         resources: Vec<String>,
         detail: Value,
     ) -> AwsResult<()> {
-        self.with(|region| region.tell(source.to_owned(), detail_type, resources, detail))
+        self.with(|region| region.publish(source.to_owned(), detail_type, resources, detail))
     }
 
     /// All instances that EC2 shows as running: a test bed's kubelets.
@@ -300,7 +300,7 @@ impl RegionHandle {
         self.with(|region| region.set_zone_state(&Zone::from(zone), state))?
     }
 
-    /// EC2 leaves the instances of a zone out of its answers for this time ([`Region::leave_out_zone`]).
+    /// EC2 leaves the instances of a zone out of its responses for this time ([`Region::leave_out_zone`]).
     ///
     /// # Errors
     /// The region has no such zone.

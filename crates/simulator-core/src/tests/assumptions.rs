@@ -87,13 +87,13 @@ fn a_termination_of_several_ends_none_or_some_when_one_is_refused() {
             scene.with(|region| region.terminate_members(&name("pool"), ids, Decrement::Shrink))
         };
         end(&ids[1..2]).expect("ended");
-        let answer = end(&ids);
-        assert_eq!(answer.is_err(), refused, "{batches:?}");
-        assert!(answer.is_err() || answer.is_ok_and(|activities| activities.len() == ended));
+        let response = end(&ids);
+        assert_eq!(response.is_err(), refused, "{batches:?}");
+        assert!(response.is_err() || response.is_ok_and(|activities| activities.len() == ended));
         let left = usize::try_from(scene.group().sizes.desired).unwrap();
         assert_eq!(2 - left, ended, "{batches:?}");
-        let stranger = [InstanceId::from("i-00000000000000009")];
-        assert_eq!(refusal(end(&stranger)).0, "ValidationError", "{batches:?}");
+        let foreign = [InstanceId::from("i-00000000000000009")];
+        assert_eq!(refusal(end(&foreign)).0, "ValidationError", "{batches:?}");
     }
 }
 
@@ -127,7 +127,7 @@ fn a_termination_under_a_suspended_terminate_is_carried_out_or_refused() {
 }
 
 #[test]
-fn max_instance_lifetime_replaces_as_many_at_a_time_as_told() {
+fn max_instance_lifetime_replaces_as_many_at_a_time_as_configured() {
     let scene = scene_with(|settings| settings.lifetime_percent = 50);
     let mut new = scene.pool((0, 4, 4));
     new.settings.stored.insert("MaxInstanceLifetime".to_owned(), Document::text(86_400));

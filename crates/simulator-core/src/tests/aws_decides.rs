@@ -100,7 +100,7 @@ fn an_instance_that_is_being_launched_or_moved_is_not_ended() {
 }
 
 #[test]
-fn a_launch_can_be_called_off_if_told_so() {
+fn a_launch_can_be_cancelled_if_the_setting_allows_it() {
     let scene = scene_with(|settings| settings.busy_termination = BusyTermination::Accepted);
     scene.create(scene.pool((0, 1, 2))).expect("a group");
     scene.wait(1);
@@ -231,10 +231,10 @@ fn a_member_is_unhealthy_on_the_date_of_its_scheduled_event() {
     let schedule = |code: &str, ahead| scene.region.schedule_event(&ids[0], code, Duration::from_secs(ahead));
     assert!(schedule("instance-party", 60).is_err());
     schedule("instance-retirement", 600).expect("scheduled");
-    let mut told = scene.region.events_after(0).into_iter().map(|(_, event)| event);
-    let told = told.rfind(|it| it["source"] == "aws.health").expect("told");
-    assert_eq!(told["detail"]["eventTypeCode"], "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED");
-    assert_eq!(told["detail"]["affectedEntities"][0]["entityValue"], ids[0].as_str());
+    let mut events = scene.region.events_after(0).into_iter().map(|(_, event)| event);
+    let event = events.rfind(|it| it["source"] == "aws.health").expect("published");
+    assert_eq!(event["detail"]["eventTypeCode"], "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED");
+    assert_eq!(event["detail"]["affectedEntities"][0]["entityValue"], ids[0].as_str());
     scene.wait(599);
     assert_eq!(scene.in_service(), ids);
     scene.wait(1);

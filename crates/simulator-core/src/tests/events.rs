@@ -1,4 +1,4 @@
-//! Events as EventBridge tells them (Auto Scaling User Guide, "Amazon EC2 Auto Scaling event reference").
+//! Events as EventBridge delivers them (Auto Scaling User Guide, "Amazon EC2 Auto Scaling event reference").
 
 use super::scene::{Scene, name, scene, scene_with};
 use crate::core::group::hooks::{HookChange, Transition};
@@ -6,27 +6,27 @@ use foo_model::Decrement;
 use serde_json::{Value, json};
 
 impl Scene {
-    fn told(&self, kind: &str) -> Vec<Value> {
+    fn events_of(&self, kind: &str) -> Vec<Value> {
         let events = self.region.events_after(0).into_iter().map(|(_, event)| event);
         events.filter(|event| event["detail-type"] == json!(kind)).collect()
     }
 }
 
 #[test]
-fn a_life_is_told_from_launch_to_termination() {
+fn a_life_is_published_from_launch_to_termination() {
     let scene = scene();
     scene.settled_pool((0, 1, 5));
     let id = scene.in_service()[0].clone();
     scene.with(|region| region.terminate_member(&id, Decrement::Shrink)).expect("accepted");
     scene.wait(20);
     let states: Vec<Value> = scene
-        .told("EC2 Instance State-change Notification")
+        .events_of("EC2 Instance State-change Notification")
         .iter()
         .map(|event| event["detail"]["state"].clone())
         .collect();
     assert_eq!(states, ["pending", "running", "shutting-down", "terminated"]);
     for kind in ["EC2 Instance Launch Successful", "EC2 Instance Terminate Successful"] {
-        let events = scene.told(kind);
+        let events = scene.events_of(kind);
         assert_eq!(events.len(), 1, "{kind}");
         let detail = &events[0]["detail"];
         assert_eq!((&detail["EC2InstanceId"], &detail["AutoScalingGroupName"]), (&json!(id), &json!("pool")));
@@ -36,7 +36,7 @@ fn a_life_is_told_from_launch_to_termination() {
 }
 
 #[test]
-fn a_lifecycle_action_is_told_with_its_token() {
+fn a_lifecycle_action_is_published_with_its_token() {
     let scene = scene();
     scene.settled_pool((0, 1, 5));
     let hook = HookChange {
@@ -48,7 +48,7 @@ fn a_lifecycle_action_is_told_with_its_token() {
     scene.with(|region| region.put_hook(&name("pool"), hook)).expect("a hook");
     let id = scene.in_service()[0].clone();
     scene.with(|region| region.terminate_member(&id, Decrement::Shrink)).expect("accepted");
-    let events = scene.told("EC2 Instance-terminate Lifecycle Action");
+    let events = scene.events_of("EC2 Instance-terminate Lifecycle Action");
     let detail = &events[0]["detail"];
     let token = scene.group().members[&id].waits["drain"].token.clone();
     assert_eq!(detail["LifecycleActionToken"], json!(token));
@@ -59,7 +59,7 @@ fn a_lifecycle_action_is_told_with_its_token() {
 }
 
 #[test]
-fn a_launch_that_fails_is_told_without_an_instance() {
+fn a_launch_that_fails_is_published_without_an_instance() {
     let scene =
         scene_with(|settings| settings.template_check = crate::core::settings::TemplateCheck::AtLaunch);
     for zone in ["eu-central-1a", "eu-central-1b", "eu-central-1c"] {
@@ -67,18 +67,18 @@ fn a_launch_that_fails_is_told_without_an_instance() {
     }
     scene.create(scene.pool((0, 1, 5))).expect("a group");
     scene.wait(1);
-    let events = scene.told("EC2 Instance Launch Unsuccessful");
+    let events = scene.events_of("EC2 Instance Launch Unsuccessful");
     assert!(!events.is_empty());
     assert_eq!(events[0]["detail"]["EC2InstanceId"], json!(""));
     assert!(events[0]["detail"]["StatusMessage"].as_str().is_some_and(|text| text.contains("capacity")));
 }
 
-/// "`aws.health`: AWS Health Event with affectedEntities": nothing here causes one, but it can be told.
+/// "`aws.health`: AWS Health Event with affectedEntities": nothing here causes one, but a test can publish it.
 #[test]
-fn an_event_from_outside_is_told_like_any_other() {
+fn an_event_from_outside_is_published_like_any_other() {
     let scene = scene();
     let detail = json!({ "affectedEntities": [{ "entityValue": "i-1" }] });
-    scene.region.tell("aws.health", "AWS Health Event", Vec::new(), detail.clone()).expect("told");
+    scene.region.publish("aws.health", "AWS Health Event", Vec::new(), detail.clone()).expect("published");
     let (_, event) = scene.region.events_after(0).pop().expect("an event");
     assert_eq!((event["source"].clone(), event["detail"].clone()), (json!("aws.health"), detail));
 }

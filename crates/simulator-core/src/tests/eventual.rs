@@ -15,7 +15,7 @@ use std::time::Duration;
 const TEN_SECONDS: Duration = Duration::from_secs(10);
 
 impl Scene {
-    /// What EC2 answers to a question for these ids.
+    /// The ids that DescribeInstances returns for these.
     fn described(&self, ids: &[InstanceId]) -> Result<Vec<InstanceId>, String> {
         self.with(|region| {
             let found = region.instances_by_id(ids, View::Lagging).map_err(|error| error.code)?;
@@ -43,7 +43,7 @@ fn ec2_does_not_know_a_new_instance_for_a_while() {
 }
 
 #[test]
-fn the_instances_of_a_zone_can_be_left_out_of_an_answer_that_succeeds() {
+fn the_instances_of_a_zone_can_be_left_out_of_a_successful_response() {
     let scene = scene();
     scene.settled_pool((0, 3, 3));
     let all = scene.in_service();
@@ -223,7 +223,7 @@ fn a_snapshot_keeps_what_is_left_out() {
 
 /// The refusal is of the source alone: sizes can be changed without it.
 #[test]
-fn a_refused_version_does_not_hold_up_sizes() {
+fn a_refused_version_does_not_block_sizes() {
     let scene = scene_with(|settings| settings.versions_appear_after = TEN_SECONDS);
     let new = scene.pool((0, 1, 3));
     assert_eq!(refusal(scene.create(new.clone())).0, "ValidationError");

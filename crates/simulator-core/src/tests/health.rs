@@ -36,9 +36,9 @@ fn a_killed_member_is_noticed_and_replaced() {
     assert!(ended.cause.contains("in response to an EC2 health check"), "{}", ended.cause);
 }
 
-/// The HealthCheck process: while it is suspended nobody notices; when it is resumed the group looks again.
+/// The HealthCheck process: while it is suspended the group ignores failures; when it is resumed the group checks again.
 #[test]
-fn without_health_checks_nobody_notices() {
+fn without_health_checks_failures_go_unnoticed() {
     let scene = scene();
     scene.settled_pool((1, 1, 1));
     let pool = name("pool");

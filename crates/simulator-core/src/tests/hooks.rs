@@ -73,7 +73,7 @@ fn a_wait_that_runs_out_takes_the_default_result() {
 }
 
 #[test]
-fn heartbeats_begin_the_wait_anew_up_to_a_hundred_of_them() {
+fn heartbeats_restart_the_wait_up_to_a_hundred_times() {
     let scene = scene();
     scene.settled_pool((0, 1, 5));
     scene.put(HookChange { heartbeat: Some(30), ..drain() });

@@ -46,7 +46,7 @@ fn a_repeated_token_launches_once() {
 }
 
 #[test]
-fn what_cannot_be_launched_is_told_and_left_to_the_group_only_on_request() {
+fn what_cannot_be_launched_is_reported_and_left_to_the_group_only_on_request() {
     let scene = scene();
     scene.settled_pool((0, 0, 9));
     scene.region.set_capacity_limit("eu-central-1b", "m7i.large", Some(1)).expect("a limit");
@@ -75,14 +75,14 @@ fn a_place_must_be_the_groups_and_the_maximum_holds() {
 }
 
 #[test]
-fn a_subnet_without_addresses_is_an_error_of_the_answer() {
+fn a_subnet_without_addresses_is_an_error_in_the_response() {
     let scene = scene();
     scene.settled_pool((0, 0, 9));
     let subnet = SubnetId::from(PRIVATE_SUBNETS[0]);
     scene.with(|region| while region.network.assign_address(&subnet).is_some() {});
     let launched = scene
         .launch(LaunchRequest { place: Some(LaunchPlace::Subnet(subnet)), ..request(2, "t") })
-        .expect("an answer");
+        .expect("a response");
     assert_eq!((launched.instances.len(), launched.errors.len()), (0, 1));
     assert_eq!(launched.errors[0].code, "InsufficientFreeAddressesInSubnet");
 }

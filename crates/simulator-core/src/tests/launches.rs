@@ -155,14 +155,14 @@ fn a_template_or_image_that_vanishes_fails_launches() {
     assert_eq!(scene.in_service().len(), 1);
 }
 
-/// The same with the check switched off: the group is made, its launches fail.
+/// The same with the check switched off: the group is created, its launches fail.
 #[test]
 fn the_check_of_templates_can_be_switched_off() {
     let scene = scene_with(|settings| settings.template_check = TemplateCheck::AtLaunch);
     let mut new = scene.pool((0, 1, 1));
     let template = scene.template("other", "m7g.large");
     new.source = Some(source(&template, None));
-    scene.create(new).expect("not looked at");
+    scene.create(new).expect("not checked");
     scene.wait(1);
     assert_eq!(scene.count_activities(ActivityStatus::Failed, "Launching"), 1);
     // A new template is tried at once.

@@ -53,9 +53,9 @@ fn detach_and_attach() {
     let below = scene.with(|region| region.detach_instances(&pool, &[last], Decrement::Shrink));
     assert_eq!(refusal(below).0, "ValidationError");
     // An id that is no member changes nothing.
-    let stranger =
+    let foreign =
         scene.with(|region| region.detach_instances(&pool, std::slice::from_ref(&id), Decrement::Shrink));
-    assert_eq!(refusal(stranger).0, "ValidationError");
+    assert_eq!(refusal(foreign).0, "ValidationError");
     assert_eq!(scene.group().sizes.desired, 1);
     scene.with(|region| region.attach_instances(&pool, std::slice::from_ref(&id))).expect("attached");
     scene.wait(5);

@@ -35,7 +35,7 @@ fn a_quota_of_vcpus_is_not_exceeded() {
 }
 
 #[test]
-fn the_nth_launch_fails_as_told_and_the_group_makes_up_for_it() {
+fn the_nth_launch_fails_as_configured_and_the_group_makes_up_for_it() {
     let scene = scene();
     let refused =
         Mishap::Refused { code: "InternalError".to_owned(), message: "An internal error.".to_owned() };

@@ -141,7 +141,7 @@ fn protection(protected: bool) -> Protection {
     if protected { Protection::Protected } else { Protection::Unprotected }
 }
 
-/// Does it. Refusals are answers too.
+/// Carries it out. A refusal is a result, too.
 fn perform(scene: &Scene, act: &Act) {
     let with = |work: &mut dyn FnMut(&mut Region)| scene.with(work);
     match act.clone() {
@@ -429,7 +429,7 @@ fn run(seed: u64, acts: &[Act]) -> serde_json::Value {
             let _ = scene.with(|region| region.delete_hook(&group_name(group), hook_name(launching)));
         }
     }
-    // A refresh may wait an hour for protected instances before it gives up.
+    // A refresh may wait an hour for protected instances before it times out.
     scene.wait(10_000);
     scene.with(|region| {
         check(region);
@@ -449,7 +449,7 @@ fn run(seed: u64, acts: &[Act]) -> serde_json::Value {
             let mut log = region.activity_log(&group.name).into_iter().flat_map(ActivityLog::newest_first);
             let open = log.find(|(_, it)| it.status == ActivityStatus::InProgress);
             assert!(open.is_none(), "{open:?} never ends");
-            // The health of members in standby is not looked at.
+            // The health of members in standby is not checked.
             let members = group.members.values();
             for member in members.filter(|it| it.lifecycle != LifecycleState::Standby) {
                 let state = region.instance(&member.id).map(|it| it.state);

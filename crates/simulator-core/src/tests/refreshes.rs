@@ -30,7 +30,7 @@ impl Scene {
         self.refresh().status
     }
 
-    fn refresh_told(&self) -> Vec<String> {
+    fn refresh_events(&self) -> Vec<String> {
         let kinds = self.region.events_after(0).into_iter();
         kinds
             .filter_map(|(_, event)| {
@@ -66,7 +66,7 @@ fn a_refresh_replaces_everything_within_its_percentages_and_then_changes_the_gro
     assert!(scene.types().iter().all(|it| it == "m7i.xlarge"));
     assert_eq!(scene.group().template().version, "2", "the desired configuration is the group's now");
     assert_eq!((scene.refresh().percentage(), scene.refresh().to_update()), (100, 0));
-    assert_eq!(scene.refresh_told(), ["Started", "Succeeded"]);
+    assert_eq!(scene.refresh_events(), ["Started", "Succeeded"]);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn checkpoints_stop_for_their_delay() {
     scene.wait(400);
     assert_eq!(newer(), 4);
     assert_eq!(scene.status(), RefreshStatus::Successful);
-    assert_eq!(scene.refresh_told(), ["Started", "Checkpoint Reached", "Checkpoint Reached", "Succeeded"]);
+    assert_eq!(scene.refresh_events(), ["Started", "Checkpoint Reached", "Checkpoint Reached", "Succeeded"]);
 }
 
 /// "To replace all of your instances, the last number must be 100."
@@ -156,7 +156,7 @@ fn skip_matching_leaves_what_is_new_already() {
     assert_eq!((scene.status(), scene.in_service()), (RefreshStatus::Successful, before));
 }
 
-/// "… instance refresh (unless told to wait)".
+/// `ScaleInProtectedInstances` of the preferences.
 #[test]
 fn protected_instances_are_waited_for_passed_over_or_replaced() {
     for (treatment, replaced, status) in [
@@ -215,7 +215,7 @@ fn a_refresh_that_does_not_come_forward_fails() {
     scene.wait(3_700);
     assert_eq!(scene.status(), RefreshStatus::Failed);
     assert_eq!(scene.in_service().len(), 3, "it ended no more than it may");
-    assert_eq!(scene.refresh_told(), ["Started", "Failed"]);
+    assert_eq!(scene.refresh_events(), ["Started", "Failed"]);
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn auto_rollback_goes_back_to_what_the_group_launched_before() {
     scene.wait(1_000);
     assert_eq!(scene.status(), RefreshStatus::RollbackSuccessful);
     assert!(scene.types().iter().all(|it| it == "m7i.large"), "{:?}", scene.types());
-    assert_eq!(scene.refresh_told(), ["Started", "Rollback Started", "Rollback Succeeded"]);
+    assert_eq!(scene.refresh_events(), ["Started", "Rollback Started", "Rollback Succeeded"]);
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn a_suspended_refresh_rests() {
 }
 
 #[test]
-fn cancelling_ends_when_what_goes_on_cannot() {
+fn cancelling_ends_when_what_is_in_progress_cannot() {
     let scene = scene();
     let template = scene.with_newer_version((0, 4, 4));
     for zone in ["a", "b", "c"] {

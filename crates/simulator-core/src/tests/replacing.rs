@@ -78,7 +78,7 @@ fn a_zone_that_recovers_gets_its_share_and_launches_come_first() {
 
 /// "It cannot end protected instances (A)."
 #[test]
-fn rebalancing_spares_protected_instances_unless_told_otherwise() {
+fn rebalancing_spares_protected_instances_by_default() {
     let spared = scene();
     spared.lopsided(Protection::Protected).wait(1_000);
     assert_eq!(spared.by_zone(), [2, 2, 0]);
@@ -161,7 +161,7 @@ fn what_has_lived_too_long_is_replaced_a_tenth_at_a_time() {
 }
 
 #[test]
-fn max_instance_lifetime_spares_the_protected_if_told_so_and_knows_its_limits() {
+fn max_instance_lifetime_spares_the_protected_if_configured_and_knows_its_limits() {
     let scene = scene_with(|settings| settings.max_lifetime_protection = ProtectionAgainst::Respected);
     let mut new = scene.pool((0, 2, 4));
     new.new_instances = Protection::Protected;
@@ -238,7 +238,7 @@ fn two_instances_move_to_a_zone_that_recovers_late() {
 }
 
 #[test]
-fn an_instance_in_standby_does_not_hold_up_the_rebalancing_of_the_others() {
+fn an_instance_in_standby_does_not_delay_the_rebalancing_of_the_others() {
     let scene = scene();
     let mut new = scene.pool((0, 4, 8));
     new.subnets.truncate(2);

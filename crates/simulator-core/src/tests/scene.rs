@@ -1,4 +1,4 @@
-//! A small world to tell stories in: one region with a stepped clock, a template, groups.
+//! A small world for tests: one region with a stepped clock, a template, groups.
 
 use crate::core::catalogue::IMAGE_X86_64;
 use crate::core::document::Document;
@@ -107,7 +107,7 @@ impl Scene {
         })
     }
 
-    /// What a group `pool` is made from: sizes as (min, desired, max), all private subnets.
+    /// The settings of a group `pool`: sizes as (min, desired, max), all private subnets.
     pub(super) fn pool(&self, (min, desired, max): (u32, u32, u32)) -> NewGroup {
         let template = self.template("pool-template", "m7i.large");
         NewGroup {

@@ -4,7 +4,7 @@ use super::scene::REGION;
 use crate::core::catalogue::IMAGE_X86_64;
 use crate::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP, VPC};
 use crate::{SimCloud, Simulator, SimulatorConfig};
-use foo_cloud::{Compute as _, Described, ErrorKind, Groups as _, InstanceState, Looked, NetworkQuery};
+use foo_cloud::{Compute as _, Described, ErrorKind, FoundGroups, Groups as _, InstanceState, NetworkQuery};
 use foo_model::{
     ActivityStatus, Decrement, GroupChange, GroupName, GroupSettings, LifecycleState, MetadataOptions,
     NewGroup, Process, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, UserData,
@@ -97,7 +97,7 @@ async fn a_pool_lives_and_dies() {
     let known: Vec<_> = details.values().filter_map(Described::details).collect();
     assert_eq!((known.len(), details.len()), (4, 5), "one is unknown");
     assert!(known.iter().all(|it| it.state == InstanceState::Running && it.private_dns.is_some()));
-    assert_eq!(sim.calls("DescribeInstances"), 2, "once refused, once without the stranger");
+    assert_eq!(sim.calls("DescribeInstances"), 2, "once refused, once without the foreign instance");
 
     for id in &ids[..4] {
         cloud.terminate_instance(id, Decrement::Shrink).await.expect("ended");
@@ -110,7 +110,7 @@ async fn a_pool_lives_and_dies() {
     );
     cloud.delete_group(&name).await.expect("deleted");
     sim.step(Duration::from_secs(5));
-    assert_eq!(cloud.describe_groups(std::slice::from_ref(&name)).await, Ok(Looked::default()));
+    assert_eq!(cloud.describe_groups(std::slice::from_ref(&name)).await, Ok(FoundGroups::default()));
     assert_eq!(cloud.delete_group(&name).await.expect_err("gone").kind, ErrorKind::Invalid);
     cloud.delete_template_versions(&template, &[second, TemplateVersion(9)]).await.expect("deleted");
     cloud.delete_template(&template).await.expect("deleted");

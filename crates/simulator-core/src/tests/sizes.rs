@@ -162,7 +162,7 @@ fn deletion_protection_refuses() {
 
 /// Reads are eventually consistent, writes are not.
 #[test]
-fn reads_lag_behind_if_told_to() {
+fn reads_lag_behind_if_configured() {
     let scene = scene_with(|settings| settings.read_lag = Duration::from_secs(3));
     let new = scene.pool((0, 1, 1));
     scene.create(new.clone()).expect("a group");

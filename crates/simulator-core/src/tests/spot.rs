@@ -96,7 +96,7 @@ fn a_recommendation_is_followed_only_with_capacity_rebalance_and_after_the_repla
 }
 
 #[test]
-fn capacity_rebalance_that_is_switched_off_ends_nobody() {
+fn capacity_rebalance_that_is_switched_off_ends_no_instance() {
     let scene = scene();
     scene.spot_pool((0, 2, 5), true);
     let id = scene.in_service()[0].clone();
@@ -112,7 +112,7 @@ fn capacity_rebalance_that_is_switched_off_ends_nobody() {
 }
 
 #[test]
-fn only_living_spot_instances_are_taken_back() {
+fn only_running_spot_instances_are_interrupted() {
     let scene = scene();
     scene.settled_pool((0, 1, 5));
     let id = scene.in_service()[0].clone();

@@ -110,8 +110,8 @@ fn protection_is_set_for_members_only() {
     let ids = scene.in_service();
     let set =
         |ids: &[_]| scene.with(|region| region.set_protection(&name("pool"), ids, Protection::Protected));
-    let stranger = "i-00000000000000000".into();
-    let (code, message) = refusal(set(&[ids[0].clone(), stranger]));
+    let foreign = "i-00000000000000000".into();
+    let (code, message) = refusal(set(&[ids[0].clone(), foreign]));
     assert_eq!(code, "ValidationError");
     assert_eq!(message, "The instance i-00000000000000000 is not part of Auto Scaling group pool.");
     assert!(scene.group().members.values().all(|it| it.protection == Protection::Unprotected));
@@ -190,7 +190,7 @@ fn repeated_and_unknown_terminations() {
     assert_eq!(scene.group().sizes.desired, 1);
 }
 
-/// The other answer to the same assumption.
+/// The other response to the same assumption.
 #[test]
 fn a_repeated_termination_can_be_refused() {
     let scene = scene_with(|settings| settings.repeated_termination = RepeatedTermination::Refused);

@@ -30,7 +30,7 @@ impl Scene {
         self.region.instance(id).map(|instance| instance.state)
     }
 
-    /// Origin and destination of all lifecycle actions and launches that were told of an instance.
+    /// Origin and destination of all published lifecycle actions and launches of an instance.
     fn ways(&self, kind: &str) -> Vec<(String, String)> {
         let events = self.region.events_after(0).into_iter().map(|(_, event)| event);
         let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();

@@ -99,10 +99,10 @@ pub(super) fn of_ec2(region: &Region, action: &str, params: &Params) -> Option<V
     Some(asks)
 }
 
-/// Private names of a new interface endpoint are a hosted zone of Amazon's that is associated with the VPC: who makes the
-/// endpoint must be allowed to do that (Service Authorization Reference, "Amazon EC2": dependent actions of CreateVpcEndpoint;
-/// "Amazon Route 53": the key `route53:VPCs`). Which zone it is nobody knows before. The reference names no dependent action for
-/// ModifyVpcEndpoint, which can enable them later.
+/// Private names of a new interface endpoint are a hosted zone of Amazon's that is associated with the VPC: the caller
+/// needs the right to associate it (Service Authorization Reference, "Amazon EC2": dependent actions of CreateVpcEndpoint;
+/// "Amazon Route 53": the key `route53:VPCs`). The zone is not known before the call. The reference names no dependent
+/// action for ModifyVpcEndpoint, which can enable private names later.
 fn of_private_names(region: &Region, action: &str, params: &Params) -> Option<Ask> {
     let has_names = action == "CreateVpcEndpoint"
         && params.text("VpcEndpointType") == Some("Interface")

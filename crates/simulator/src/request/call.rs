@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// An action: it works on the region and makes the body of its answer.
+/// An action: it works on the region and makes the body of its response.
 pub(crate) type Operation = fn(&mut Region, &Call<'_>) -> AwsResult<Value>;
 
 /// An action, its method and its path with variables in braces.

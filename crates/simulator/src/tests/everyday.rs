@@ -1,4 +1,4 @@
-//! What consoles and tools ask in passing, and what they must not be told wrongly.
+//! Calls of consoles and tools that read in passing, and whose results must be right.
 
 use super::scene::{REGION, Scene, data, name, refusal, scene};
 use crate::core::catalogue::IMAGE_X86_64;
@@ -6,7 +6,7 @@ use crate::core::document::Document;
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::NewTemplate;
 use crate::core::group::model::GroupTag;
-use crate::wire::{WireAnswer, WireRequest, answer};
+use crate::wire::{WireRequest, WireResponse, respond};
 use foo_model::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,9 +21,11 @@ impl Scene {
             body: form.as_bytes(),
             received: Timestamp(0),
         };
-        match answer(&self.sim.world, request).await {
-            WireAnswer::Xml { status, body, .. } | WireAnswer::Json { status, body, .. } => (status, body),
-            other => panic!("no whole answer: {other:?}"),
+        match respond(&self.sim.world, request).await {
+            WireResponse::Xml { status, body, .. } | WireResponse::Json { status, body, .. } => {
+                (status, body)
+            }
+            other => panic!("no complete response: {other:?}"),
         }
     }
 
@@ -75,9 +77,9 @@ fn with_volume(fields: &[(&str, &str)]) -> LaunchData {
     }
 }
 
-/// EC2 API Reference, CreateLaunchTemplate, Warning: what is wrong is told and made all the same; a group is refused.
+/// EC2 API Reference, CreateLaunchTemplate, Warning: a faulty template is created with a warning; a group of it is refused.
 #[tokio::test]
-async fn a_template_with_impossible_volumes_is_made_with_a_warning_and_cannot_be_used() {
+async fn a_template_with_impossible_volumes_is_created_with_a_warning_and_cannot_be_used() {
     let scene = scene();
     let form = format!(
         "Action=CreateLaunchTemplate&LaunchTemplateName=odd&LaunchTemplateData.ImageId={IMAGE_X86_64}\
@@ -144,7 +146,7 @@ async fn instances_are_found_by_address_group_and_the_other_everyday_filters() {
         ("architecture", "x86_64", 2),
         ("owner-id", "123456789012", 2),
         ("tenancy", "dedicated", 0),
-        ("key-name", "nobody", 0),
+        ("key-name", "missing", 0),
         ("launch-time", "2026-01-01T*", 2),
         ("iam-instance-profile.arn", "*", 0),
         ("ip-address", "*", 0),
@@ -183,7 +185,7 @@ async fn an_instance_without_security_groups_gets_the_default_one() {
 }
 
 #[tokio::test]
-async fn status_checks_and_scheduled_events_are_told() {
+async fn status_checks_and_scheduled_events_are_shown() {
     let scene = scene();
     scene.settled_pool((0, 1, 2));
     let id = scene.in_service().remove(0);
@@ -210,7 +212,7 @@ async fn status_checks_and_scheduled_events_are_told() {
 }
 
 #[tokio::test]
-async fn constants_and_empty_lists_are_answered() {
+async fn constants_and_empty_lists_are_returned() {
     let scene = scene();
     scene.settled_pool((0, 1, 1));
     let none = ["Volumes", "KeyPairs", "SpotPriceHistory", "SpotInstanceRequests"];
@@ -247,7 +249,7 @@ async fn constants_and_empty_lists_are_answered() {
         let body = scene.asked("autoscaling", &format!("Action=Describe{action}")).await;
         assert!(body.contains(text), "{action}: {body}");
     }
-    let form = "Action=DescribeLoadBalancerTargetGroups&AutoScalingGroupName=nobody";
+    let form = "Action=DescribeLoadBalancerTargetGroups&AutoScalingGroupName=missing";
     assert_eq!(scene.ask("autoscaling", form).await.0, 400);
 }
 

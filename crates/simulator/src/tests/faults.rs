@@ -11,7 +11,7 @@ fn error(code: &str, status: u16, message: &str) -> Fault {
 }
 
 #[tokio::test]
-async fn a_fault_hits_as_often_as_told() {
+async fn a_fault_hits_as_often_as_configured() {
     let sim = Simulator::new(SimulatorConfig::stepped());
     let cloud = sim.cloud(REGION, "manager");
     let names = [GroupName::from("pool")];
@@ -48,8 +48,8 @@ async fn a_message_can_carry_a_new_request_id_each_time() {
     };
     let mut bodies = std::collections::BTreeSet::new();
     for _ in 0..3 {
-        let answer = crate::wire::answer(&sim.world, crate::wire::WireRequest { ..request }).await;
-        let crate::wire::WireAnswer::Xml { status: 500, body, .. } = answer else { panic!("an answer") };
+        let response = crate::wire::respond(&sim.world, crate::wire::WireRequest { ..request }).await;
+        let crate::wire::WireResponse::Xml { status: 500, body, .. } = response else { panic!("a response") };
         let message =
             body.split("RequestId: ").nth(1).and_then(|rest| rest.split(')').next()).expect("an id");
         assert_eq!(message.len(), 36);
@@ -59,7 +59,7 @@ async fn a_message_can_carry_a_new_request_id_each_time() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_was_carried_out_and_a_lost_request_was_not() {
+async fn a_call_with_a_lost_response_was_carried_out_and_one_with_a_lost_request_was_not() {
     let sim = Simulator::new(SimulatorConfig::stepped());
     let cloud = sim.cloud(REGION, "manager");
     let scene = super::scene::Scene { sim: sim.clone(), region: sim.region(REGION) };
@@ -68,10 +68,10 @@ async fn a_lost_answer_was_carried_out_and_a_lost_request_was_not() {
     let to = |desired| foo_model::GroupChange { desired: Some(desired), ..Default::default() };
     sim.add_fault(FaultRule::on("UpdateAutoScalingGroup", Fault::DroppedBefore).times(1));
     let lost = cloud.update_group(&name, &to(2)).await.expect_err("lost");
-    assert_eq!((lost.kind, scene.group().sizes.desired), (ErrorKind::LostAnswer, 1));
+    assert_eq!((lost.kind, scene.group().sizes.desired), (ErrorKind::LostResponse, 1));
     sim.add_fault(FaultRule::on("UpdateAutoScalingGroup", Fault::DroppedAfter).times(1));
     let lost = cloud.update_group(&name, &to(3)).await.expect_err("lost");
-    assert_eq!((lost.kind, scene.group().sizes.desired), (ErrorKind::LostAnswer, 3));
+    assert_eq!((lost.kind, scene.group().sizes.desired), (ErrorKind::LostResponse, 3));
     sim.add_fault(FaultRule::on("UpdateAutoScalingGroup", Fault::Unreachable).times(1));
     let away = cloud.update_group(&name, &to(4)).await.expect_err("away");
     assert_eq!((away.kind, scene.group().sizes.desired), (ErrorKind::Unreachable, 3));
@@ -83,7 +83,7 @@ async fn a_lost_answer_was_carried_out_and_a_lost_request_was_not() {
 }
 
 #[tokio::test]
-async fn a_call_that_hangs_after_it_was_carried_out_never_answers() {
+async fn a_call_that_hangs_after_it_was_carried_out_never_responds() {
     let sim = Simulator::new(SimulatorConfig::stepped());
     let cloud = sim.cloud(REGION, "manager");
     let scene = super::scene::Scene { sim: sim.clone(), region: sim.region(REGION) };
@@ -91,8 +91,8 @@ async fn a_call_that_hangs_after_it_was_carried_out_never_answers() {
     let to = foo_model::GroupChange { desired: Some(4), ..Default::default() };
     sim.add_fault(FaultRule::on("UpdateAutoScalingGroup", Fault::HangAfter).times(1));
     let name = GroupName::from("pool");
-    let answer = tokio::time::timeout(Duration::from_millis(50), cloud.update_group(&name, &to)).await;
-    assert!(answer.is_err());
+    let response = tokio::time::timeout(Duration::from_millis(50), cloud.update_group(&name, &to)).await;
+    assert!(response.is_err());
     assert_eq!(scene.group().sizes.desired, 4);
     let last = sim.recent_calls().pop().map(|call| call.outcome);
     assert_eq!(last.as_deref(), Some("HangAfter"));
@@ -109,11 +109,11 @@ async fn a_denied_call_names_the_missing_action() {
         error.message.contains("not authorized to perform: autoscaling:DescribeAutoScalingGroups"),
         "{error}"
     );
-    sim.cloud(REGION, "somebody").describe_groups(&names).await.expect("not denied to others");
+    sim.cloud(REGION, "other").describe_groups(&names).await.expect("not denied to others");
 }
 
 #[tokio::test]
-async fn a_delay_is_real_time_and_holds_nobody_else_up() {
+async fn a_delay_is_real_time_and_delays_no_other_call() {
     let sim = Simulator::new(SimulatorConfig::stepped());
     sim.add_fault(FaultRule::on_everything(Fault::Delay { millis: 80 }).times(1));
     let names = [GroupName::from("pool")];
@@ -122,8 +122,8 @@ async fn a_delay_is_real_time_and_holds_nobody_else_up() {
     let slow = async { slow.describe_groups(&names).await.map(|_| start.elapsed()) };
     let quick = async { quick.describe_groups(&names).await.map(|_| start.elapsed()) };
     let (slow, quick) = tokio::join!(slow, quick);
-    assert!(slow.expect("answered") >= Duration::from_millis(80));
-    assert!(quick.expect("answered") < Duration::from_millis(80));
+    assert!(slow.expect("completed") >= Duration::from_millis(80));
+    assert!(quick.expect("completed") < Duration::from_millis(80));
 }
 
 #[tokio::test]

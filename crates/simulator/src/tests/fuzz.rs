@@ -1,10 +1,10 @@
-//! Bad requests never panic and never answer in the 500s: the wire's parsers and every action, fed with what comes close to
+//! Bad requests never panic and never get a status in the 500s: the wire's parsers and every action, fed with what comes close to
 //! good requests, with good requests that were damaged, and with noise. Bounded by the number of cases.
 
 use super::scene::{REGION, Scene};
 use crate::service::Service;
 use crate::wire::sigv4::SignedRequest;
-use crate::wire::{WireAnswer, WireRequest, all_actions, answer, json};
+use crate::wire::{WireRequest, WireResponse, all_actions, json, respond};
 use crate::{Simulator, SimulatorConfig};
 use foo_model::Timestamp;
 use http::{HeaderMap, HeaderValue, Method};
@@ -196,15 +196,15 @@ fn world() -> Scene {
     scene
 }
 
-/// Status and body of an answer in XML; other answers are none that these requests can get.
+/// Status and body of a response in XML; other responses are none that these requests can get.
 async fn xml(sim: &Simulator, authorization: Option<&str>, query: &str, body: &[u8]) -> (u16, String) {
-    match answer(&sim.world, WireRequest { authorization, query, body, received: Timestamp(0) }).await {
-        WireAnswer::Xml { status, body, .. } => (status, body),
+    match respond(&sim.world, WireRequest { authorization, query, body, received: Timestamp(0) }).await {
+        WireResponse::Xml { status, body, .. } => (status, body),
         other => panic!("{other:?}"),
     }
 }
 
-/// An answer that AWS could have given: not in the 500s, XML, a code exactly when it is a refusal.
+/// A response that AWS could have given: not in the 500s, XML, a code exactly when it is a refusal.
 fn check(status: u16, body: &str) -> Result<(), TestCaseError> {
     prop_assert!(status < 500, "{}", body);
     prop_assert!(body.starts_with("<?xml"), "{}", body);
@@ -315,8 +315,8 @@ proptest! {
             method: &Method::POST, path: "/", query: "", headers: &headers, body: &body, received: Timestamp(0),
         };
         let sim = Simulator::new(SimulatorConfig::stepped());
-        let WireAnswer::Json { status, body, .. } = block_on(json::answer(&sim.world, request, &target)) else {
-            return Err(TestCaseError::fail("no answer"));
+        let WireResponse::Json { status, body, .. } = block_on(json::respond(&sim.world, request, &target)) else {
+            return Err(TestCaseError::fail("no response"));
         };
         prop_assert!(status < 500, "{}", body);
         prop_assert_eq!(status != 200, body.contains("__type"), "{}", body);

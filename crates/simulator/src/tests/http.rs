@@ -14,10 +14,10 @@ async fn send(aws: &Handle, head: &str, body: &str) -> String {
         body.len()
     );
     stream.write_all(request.as_bytes()).await.expect("sent");
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     // A connection that is dropped may end in a reset instead of an end.
-    let _ = stream.read_to_end(&mut answer).await;
-    String::from_utf8(answer).expect("text")
+    let _ = stream.read_to_end(&mut response).await;
+    String::from_utf8(response).expect("text")
 }
 
 async fn call(aws: &Handle, action: &str) -> String {
@@ -37,15 +37,15 @@ async fn call_of(aws: &Handle, service: &str, action: &str) -> String {
         body.len()
     );
     stream.write_all(request.as_bytes()).await.expect("sent");
-    let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer).await;
-    String::from_utf8(answer).expect("text")
+    let mut response = Vec::new();
+    let _ = stream.read_to_end(&mut response).await;
+    String::from_utf8(response).expect("text")
 }
 
 async fn control(aws: &Handle, method: &str, path: &str, body: Value) -> (bool, Value) {
     let body = if body.is_null() { String::new() } else { body.to_string() };
-    let answer = send(aws, &format!("{method} /_sim/{path}"), &body).await;
-    let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
+    let response = send(aws, &format!("{method} /_sim/{path}"), &body).await;
+    let (head, body) = response.split_once("\r\n\r\n").expect("a response");
     (head.starts_with("HTTP/1.1 200"), serde_json::from_str(body).expect("JSON"))
 }
 
@@ -54,16 +54,19 @@ async fn start() -> Handle {
 }
 
 #[tokio::test]
-async fn the_endpoint_answers_until_the_handle_is_dropped() {
+async fn the_endpoint_responds_until_the_handle_is_dropped() {
     let aws = start().await;
-    let answer = call(&aws, "DescribeAutoScalingGroups").await;
+    let response = call(&aws, "DescribeAutoScalingGroups").await;
     assert!(
-        answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("content-type: text/xml"),
-        "{answer}"
+        response.starts_with("HTTP/1.1 200 OK\r\n") && response.contains("content-type: text/xml"),
+        "{response}"
     );
-    assert!(answer.contains("x-amzn-requestid: "), "{answer}");
-    let answer = send(&aws, "GET /?Action=DescribeTags&Version=2011-01-01", "").await;
-    assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("MissingAuthenticationToken"), "{answer}");
+    assert!(response.contains("x-amzn-requestid: "), "{response}");
+    let response = send(&aws, "GET /?Action=DescribeTags&Version=2011-01-01", "").await;
+    assert!(
+        response.starts_with("HTTP/1.1 403") && response.contains("MissingAuthenticationToken"),
+        "{response}"
+    );
     let address = aws.address();
     drop(aws);
     tokio::time::sleep(std::time::Duration::from_millis(50)).await;
@@ -77,14 +80,14 @@ async fn the_page_is_there_and_asks_for_nothing_from_elsewhere() {
     assert!(page.starts_with("HTTP/1.1 200") && page.contains("text/html"), "{page}");
     for asset in ["app.js", "style.css"] {
         assert!(page.contains(&format!("/_sim/page/{asset}")));
-        let answer = send(&aws, &format!("GET /_sim/page/{asset}"), "").await;
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-        let elsewhere = answer.replace("http://www.w3.org/2000/svg", "");
+        let response = send(&aws, &format!("GET /_sim/page/{asset}"), "").await;
+        assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+        let elsewhere = response.replace("http://www.w3.org/2000/svg", "");
         assert!(!elsewhere.contains("http://") && !elsewhere.contains("https://"), "{asset}");
     }
     let (ok, all) = control(&aws, "GET", "page", Value::Null).await;
     assert!(ok && all["regions"][REGION].is_array(), "{all}");
-    assert!(!control(&aws, "GET", "page/eu-central-1/nobody", Value::Null).await.0);
+    assert!(!control(&aws, "GET", "page/eu-central-1/missing", Value::Null).await.0);
 }
 
 #[tokio::test]
@@ -160,9 +163,9 @@ async fn raw_call(aws: &Handle, action: &str) -> (String, Result<(), std::io::Er
         body.len()
     );
     stream.write_all(request.as_bytes()).await.expect("sent");
-    let mut answer = Vec::new();
-    let ended = stream.read_to_end(&mut answer).await;
-    (String::from_utf8(answer).expect("text"), ended.map(|_| ()).map_err(|error| error.kind()))
+    let mut response = Vec::new();
+    let ended = stream.read_to_end(&mut response).await;
+    (String::from_utf8(response).expect("text"), ended.map(|_| ()).map_err(|error| error.kind()))
 }
 
 /// A dropped call is a reset (RST) on the wire, not an orderly end, whether it was carried out or not.
@@ -171,19 +174,19 @@ async fn a_dropped_call_resets_the_connection() {
     let aws = start().await;
     for fault in [Fault::DroppedBefore, Fault::DroppedAfter] {
         aws.add_fault(FaultRule::on("DescribeTags", fault).times(1));
-        let (answer, ended) = raw_call(&aws, "DescribeTags").await;
-        assert_eq!((answer.as_str(), ended), ("", Err(std::io::ErrorKind::ConnectionReset)));
+        let (response, ended) = raw_call(&aws, "DescribeTags").await;
+        assert_eq!((response.as_str(), ended), ("", Err(std::io::ErrorKind::ConnectionReset)));
     }
 }
 
-/// A truncated answer announces more than it holds.
+/// A truncated response announces more than it holds.
 #[tokio::test]
-async fn a_truncated_answer_ends_in_the_middle() {
+async fn a_truncated_response_ends_in_the_middle() {
     let aws = start().await;
     aws.add_fault(FaultRule::on("DescribeTags", Fault::Truncated).times(1));
-    let (answer, ended) = raw_call(&aws, "DescribeTags").await;
+    let (response, ended) = raw_call(&aws, "DescribeTags").await;
     assert_eq!(ended, Ok(()));
-    let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+    let (head, body) = response.split_once("\r\n\r\n").expect("a head");
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
     let announced = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a length");
     let announced: usize = announced.parse().expect("a number");
@@ -191,9 +194,9 @@ async fn a_truncated_answer_ends_in_the_middle() {
     assert_eq!(aws.recent_calls().last().map(|call| call.outcome.clone()).as_deref(), Some("Truncated"));
 }
 
-/// A hanging call gets no answer, while others do.
+/// A hanging call gets no response, while others do.
 #[tokio::test]
-async fn a_hanging_call_holds_up_nobody_else() {
+async fn a_hanging_call_blocks_no_other() {
     let aws = start().await;
     aws.add_fault(FaultRule::on("DescribeTags", Fault::Hang).times(1));
     let hanging = tokio::time::timeout(std::time::Duration::from_millis(200), raw_call(&aws, "DescribeTags"));
@@ -262,10 +265,10 @@ async fn known_keys_make_signatures_count() {
         );
         let head = head.replacen(" HTTP/1.1", "", 1);
         let (line, rest) = head.split_once("\r\n").expect("a line");
-        let answer =
+        let response =
             send(&aws, &format!("{line}?Action=DescribeTags HTTP/1.1\r\n{rest}\r\nX-Rest:"), "").await;
-        let status = answer.get(9..12).expect("a status").to_owned();
-        let code = answer.split("<Code>").nth(1).and_then(|rest| rest.split('<').next()).unwrap_or("none");
+        let status = response.get(9..12).expect("a status").to_owned();
+        let code = response.split("<Code>").nth(1).and_then(|rest| rest.split('<').next()).unwrap_or("none");
         (status, code.to_owned())
     };
     let is = |status: &str, code: &str| (status.to_owned(), code.to_owned());

@@ -3,7 +3,7 @@
 use super::scene::{REGION, Scene};
 use crate::core::Settings;
 use crate::core::settings::TemplateRefusal;
-use crate::wire::{WireAnswer, WireRequest, answer};
+use crate::wire::{WireRequest, WireResponse, respond};
 use crate::{AccessKey, Policy, Simulator, SimulatorConfig};
 use foo_model::Timestamp;
 use std::time::Duration;
@@ -31,9 +31,9 @@ async fn ask(sim: &Simulator, caller: &str, service: &str, form: &str) -> (u16, 
         body: form.as_bytes(),
         received: Timestamp(0),
     };
-    match answer(&sim.world, request).await {
-        WireAnswer::Xml { status, body, .. } => (status, body),
-        _ => panic!("no whole answer"),
+    match respond(&sim.world, request).await {
+        WireResponse::Xml { status, body, .. } => (status, body),
+        _ => panic!("no complete response"),
     }
 }
 
@@ -68,8 +68,8 @@ async fn the_documented_policy_is_enough_for_own_groups_and_refuses_others() {
         (status, code(&body).to_owned(), body)
     };
     // Made by a caller whose key is unknown to IAM's rules: no policy binds it.
-    let stranger = async |service: &str, form: &str| {
-        let (status, body) = ask(&sim, "stranger", service, form).await;
+    let foreign = async |service: &str, form: &str| {
+        let (status, body) = ask(&sim, "foreign", service, form).await;
         assert_eq!(status, 200, "{body}");
     };
     let allowed = async |service: &str, form: &str| {
@@ -79,8 +79,8 @@ async fn the_documented_policy_is_enough_for_own_groups_and_refuses_others() {
     let own = format!("{CREATE_TEMPLATE}&LaunchTemplateName=own{template_tag}");
     allowed("ec2", &own).await;
     allowed("autoscaling", &create_group("own", &group_tag("own"))).await;
-    stranger("ec2", &format!("{CREATE_TEMPLATE}&LaunchTemplateName=other")).await;
-    stranger("autoscaling", &create_group("other", "")).await;
+    foreign("ec2", &format!("{CREATE_TEMPLATE}&LaunchTemplateName=other")).await;
+    foreign("autoscaling", &create_group("other", "")).await;
     Scene { sim: sim.clone(), region: sim.region(REGION) }.wait(60);
     let member = |group: &str| {
         let group = sim.region(REGION).group(group).expect("a group");
@@ -228,11 +228,11 @@ fn secrets_are_never_given_out() {
 async fn ending_an_instance_asks_for_the_instances_own_group() {
     let sim = sim(r#"{"Statement":{"Effect":"Allow","Action":"autoscaling:*",
             "Resource":"arn:aws:autoscaling:*:*:autoScalingGroup:*:autoScalingGroupName/mine"}}"#);
-    for name in ["mine", "theirs"] {
+    for name in ["mine", "foreign"] {
         let template = format!("{CREATE_TEMPLATE}&LaunchTemplateName={name}");
-        assert_eq!(ask(&sim, "stranger", "ec2", &template).await.0, 200);
+        assert_eq!(ask(&sim, "foreign", "ec2", &template).await.0, 200);
         let group = create_group(name, "").replace("Name=own", &format!("Name={name}"));
-        let (status, body) = ask(&sim, "stranger", "autoscaling", &group).await;
+        let (status, body) = ask(&sim, "foreign", "autoscaling", &group).await;
         assert_eq!(status, 200, "{body}");
     }
     Scene { sim: sim.clone(), region: sim.region(REGION) }.wait(60);
@@ -244,15 +244,15 @@ async fn ending_an_instance_asks_for_the_instances_own_group() {
              &ShouldDecrementDesiredCapacity=true"
         )
     };
-    assert_eq!(ask(&sim, "manager", "autoscaling", &end("theirs", "mine")).await.0, 403);
+    assert_eq!(ask(&sim, "manager", "autoscaling", &end("foreign", "mine")).await.0, 403);
     assert_eq!(ask(&sim, "manager", "autoscaling", &end("mine", "mine")).await.0, 200);
 }
 
-/// Auto Scaling User Guide, "Troubleshoot: launch templates" ("You are not authorized to use launch template"): RunInstances,
-/// CreateTags of a template with tags, and PassRole are checked when a group refers to the template; which one is missing is
-/// not told.
+/// Auto Scaling User Guide, "Troubleshoot: launch templates" ("You are not authorized to use launch template"):
+/// RunInstances, CreateTags of a template with tags, and PassRole are checked when a group refers to the template; the
+/// error does not name the missing one.
 #[tokio::test]
-async fn a_group_is_made_only_by_who_may_launch_its_template() {
+async fn only_a_caller_who_may_launch_its_template_creates_a_group() {
     let run = r#"{"Effect":"Allow","Action":"ec2:RunInstances","Resource":"*"}"#;
     let tag = r#"{"Effect":"Allow","Action":"ec2:CreateTags","Resource":"*",
         "Condition":{"StringEquals":{"ec2:CreateAction":"RunInstances"}}}"#;
@@ -273,7 +273,7 @@ async fn a_group_is_made_only_by_who_may_launch_its_template() {
             r#"{{"Statement":[{{"Effect":"Allow","Action":"autoscaling:*","Resource":"*"}},{}]}}"#,
             statements.join(",")
         ));
-        assert_eq!(ask(&sim, "stranger", "ec2", &template).await.0, 200);
+        assert_eq!(ask(&sim, "foreign", "ec2", &template).await.0, 200);
         let (status, body) = ask(&sim, "manager", "autoscaling", &create_group("own", "")).await;
         assert_eq!(status == 200, made, "{statements:?}: {body}");
         if made {

@@ -7,7 +7,7 @@ use crate::core::network::{INTERNET_GATEWAY, PUBLIC_SUBNETS, SECURITY_GROUP, VPC
 use crate::iam::policy::Ask;
 use crate::request::params::Params;
 use crate::service::Service;
-use crate::wire::{WireAnswer, WireRequest, all_actions, answer};
+use crate::wire::{WireRequest, WireResponse, all_actions, respond};
 use crate::{AccessKey, Policy, Simulator, SimulatorConfig};
 use foo_model::Timestamp;
 
@@ -200,9 +200,9 @@ async fn ask(sim: &Simulator, service: &str, form: &str) -> String {
         body: form.as_bytes(),
         received: Timestamp(0),
     };
-    match answer(&sim.world, request).await {
-        WireAnswer::Xml { body, .. } => body,
-        _ => panic!("no whole answer"),
+    match respond(&sim.world, request).await {
+        WireResponse::Xml { body, .. } => body,
+        _ => panic!("no complete response"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Networks in EC2's query protocol: made, described and taken down as SDKs do it.
 
 use super::scene::REGION;
-use crate::wire::{WireAnswer, WireRequest, answer};
+use crate::wire::{WireRequest, WireResponse, respond};
 use crate::{Simulator, SimulatorConfig};
 use foo_model::Timestamp;
 use serde_json::json;
@@ -28,9 +28,9 @@ impl Aws {
             body: form.as_bytes(),
             received: Timestamp(0),
         };
-        match answer(&self.sim.world, request).await {
-            WireAnswer::Xml { status, body, .. } => (status, body),
-            _ => panic!("no whole answer"),
+        match respond(&self.sim.world, request).await {
+            WireResponse::Xml { status, body, .. } => (status, body),
+            _ => panic!("no complete response"),
         }
     }
 
@@ -75,7 +75,7 @@ fn tagged(kind: &str) -> String {
     )
 }
 
-const OURS: &str = "&Filter.1.Name=tag:network&Filter.1.Value.1=n1";
+const BY_MANAGER: &str = "&Filter.1.Name=tag:network&Filter.1.Value.1=n1";
 
 /// A public subnet with a NAT gateway, and what it stands in.
 struct Built {
@@ -119,14 +119,14 @@ async fn build(aws: &Aws) -> Built {
 
 /// Everything that was made is described with its tags, its states and what it belongs to.
 #[tokio::test]
-async fn a_network_is_made_and_described() {
+async fn a_network_is_created_and_described() {
     let aws = Aws::new();
     let built = build(&aws).await;
-    let vpcs = aws.ec2(&format!("Action=DescribeVpcs{OURS}")).await;
+    let vpcs = aws.ec2(&format!("Action=DescribeVpcs{BY_MANAGER}")).await;
     assert!(vpcs.contains(&format!("<vpcId>{}</vpcId>", built.vpc)), "{vpcs}");
     assert!(vpcs.contains("<cidrBlockState><state>associated</state></cidrBlockState>"), "{vpcs}");
     assert!(vpcs.contains("<tagSet><item><key>network</key><value>n1</value></item></tagSet>"), "{vpcs}");
-    let pending = aws.ec2(&format!("Action=DescribeNatGateways{OURS}")).await;
+    let pending = aws.ec2(&format!("Action=DescribeNatGateways{BY_MANAGER}")).await;
     assert_eq!(text(&pending, "state"), Some("pending"), "{pending}");
     aws.wait(600);
     let nat = aws.ec2(&format!("Action=DescribeNatGateways&NatGatewayId.1={}", built.nat)).await;
@@ -143,14 +143,14 @@ async fn a_network_is_made_and_described() {
     assert_eq!(text(&address, "publicIp"), text(&nat, "publicIp"));
     let subnets = aws.ec2(&format!("Action=DescribeSubnets&SubnetId.1={}", built.subnet)).await;
     assert_eq!(text(&subnets, "availableIpAddressCount"), Some("250"), "the NAT gateway uses one: {subnets}");
-    let tables = aws.ec2(&format!("Action=DescribeRouteTables{OURS}")).await;
+    let tables = aws.ec2(&format!("Action=DescribeRouteTables{BY_MANAGER}")).await;
     assert!(tables.contains("<gatewayId>local</gatewayId><origin>CreateRouteTable</origin>"), "{tables}");
     assert!(tables.contains(&format!("<gatewayId>{}</gatewayId>", built.gateway)), "{tables}");
     assert_eq!(text(&tables, "routeTableAssociationId"), Some(built.association.as_str()));
     let main = "Action=DescribeRouteTables&Filter.1.Name=association.main&Filter.1.Value.1=true";
     let main = aws.ec2(&format!("{main}&Filter.2.Name=vpc-id&Filter.2.Value.1={}", built.vpc)).await;
     assert!(main.contains("<main>true</main>") && !main.contains(&built.table), "{main}");
-    let gateways = aws.ec2(&format!("Action=DescribeInternetGateways{OURS}")).await;
+    let gateways = aws.ec2(&format!("Action=DescribeInternetGateways{BY_MANAGER}")).await;
     assert!(
         gateways.contains(&format!("<vpcId>{}</vpcId><state>available</state>", built.vpc)),
         "{gateways}"
@@ -296,12 +296,12 @@ async fn endpoints_are_gateways_or_interfaces() {
     assert!(!tables.contains(&gateway), "{tables}");
     let delete =
         format!("Action=DeleteVpcEndpoints&VpcEndpointId.1={gateway}&VpcEndpointId.2=vpce-0000000000000000f");
-    let answer = aws.ec2(&delete).await;
-    let refused = text(&answer, "unsuccessful").expect("a list");
-    assert!(refused.contains("<resourceId>vpce-0000000000000000f</resourceId>"), "{answer}");
+    let response = aws.ec2(&delete).await;
+    let refused = text(&response, "unsuccessful").expect("a list");
+    assert!(refused.contains("<resourceId>vpce-0000000000000000f</resourceId>"), "{response}");
     assert!(
         refused.contains("<code>InvalidVpcEndpointId.NotFound</code>") && !refused.contains(&gateway),
-        "{answer}"
+        "{response}"
     );
 }
 
@@ -365,6 +365,6 @@ async fn a_snapshot_brings_a_network_back() {
     assert_eq!(text(&back, "state"), Some("available"), "{back}");
     let repeated = format!("Action=CreateRouteTable&VpcId={vpc}&ClientToken=t2{}", tagged("route-table"));
     aws.ec2(&repeated).await;
-    let tables = aws.ec2(&format!("Action=DescribeRouteTables{OURS}")).await;
+    let tables = aws.ec2(&format!("Action=DescribeRouteTables{BY_MANAGER}")).await;
     assert_eq!(tables.matches("<routeSet>").count(), 1, "the token is remembered: {tables}");
 }

@@ -3,7 +3,7 @@
 use super::scene::{REGION, Scene, source};
 use crate::core::group::operations::{NewGroup, SettingsChange};
 use crate::core::network::PRIVATE_SUBNETS;
-use crate::wire::{WireAnswer, WireRequest, answer};
+use crate::wire::{WireRequest, WireResponse, respond};
 use crate::{Simulator, SimulatorConfig};
 use foo_model::{Protection, SubnetId};
 use std::collections::BTreeMap;
@@ -46,8 +46,8 @@ async fn a_thousand_groups_are_quick_to_read() {
         body: b"Action=DescribeAutoScalingGroups&Version=2011-01-01&MaxRecords=100",
         received: foo_model::Timestamp(0),
     };
-    let WireAnswer::Xml { status: 200, body, .. } = answer(&sim.world, request).await else {
-        panic!("an answer")
+    let WireResponse::Xml { status: 200, body, .. } = respond(&sim.world, request).await else {
+        panic!("a response")
     };
     println!("a page of 100 groups, {} kB: {:?}", body.len() / 1000, start.elapsed());
     assert!(start.elapsed() < PAGE_LIMIT);

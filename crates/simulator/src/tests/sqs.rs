@@ -4,7 +4,7 @@ use super::scene::{REGION, Scene, scene};
 use crate::core::sqs::Receive;
 use crate::core::sqs::delivery::EventRule;
 use crate::wire::sigv4::SignedRequest;
-use crate::wire::{WireAnswer, json};
+use crate::wire::{WireResponse, json};
 use crate::{Probability, Simulator};
 use foo_model::Timestamp;
 use http::{HeaderMap, HeaderValue, Method};
@@ -25,22 +25,22 @@ async fn raw(sim: &Simulator, action: &str, body: &[u8]) -> (u16, Value) {
         body,
         received: Timestamp(0),
     };
-    match json::answer(&sim.world, request, &format!("AmazonSQS.{action}")).await {
-        WireAnswer::Json { status, body, .. } => (status, serde_json::from_str(&body).expect("JSON")),
+    match json::respond(&sim.world, request, &format!("AmazonSQS.{action}")).await {
+        WireResponse::Json { status, body, .. } => (status, serde_json::from_str(&body).expect("JSON")),
         other => panic!("{other:?}"),
     }
 }
 
 async fn ask(sim: &Simulator, action: &str, body: Value) -> Value {
-    let (status, answer) = raw(sim, action, body.to_string().as_bytes()).await;
-    assert_eq!(status, 200, "{action} {answer}");
-    answer
+    let (status, response) = raw(sim, action, body.to_string().as_bytes()).await;
+    assert_eq!(status, 200, "{action} {response}");
+    response
 }
 
 async fn refused(sim: &Simulator, action: &str, body: Value) -> String {
-    let (status, answer) = raw(sim, action, body.to_string().as_bytes()).await;
-    assert!((400..500).contains(&status), "{action} {answer}");
-    answer["__type"].as_str().and_then(|kind| kind.split('#').nth(1)).expect("a code").to_owned()
+    let (status, response) = raw(sim, action, body.to_string().as_bytes()).await;
+    assert!((400..500).contains(&status), "{action} {response}");
+    response["__type"].as_str().and_then(|kind| kind.split('#').nth(1)).expect("a code").to_owned()
 }
 
 const URL: &str = "http://sim:4566/123456789012/events";
@@ -89,7 +89,7 @@ async fn a_message_that_is_not_deleted_comes_back() {
 
 /// SQS Developer Guide, "Dead-letter queues": after maxReceiveCount receipts a message goes aside.
 #[tokio::test]
-async fn a_message_that_nobody_can_handle_goes_aside() {
+async fn a_message_that_no_consumer_handles_goes_to_the_dead_letter_queue() {
     let scene = scene();
     let sim = &scene.sim;
     ask(sim, "CreateQueue", json!({"QueueName": "dead"})).await;
@@ -222,9 +222,9 @@ fn any_value() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// "Bad requests never panic and never answer 500": every action, with known names and any values.
+    /// Bad requests never panic and never get a 500: every action, with known names and any values.
     #[test]
-    fn any_json_gets_an_answer_that_sqs_could_have_given(
+    fn any_json_gets_a_response_that_sqs_could_have_given(
         action in prop::sample::select(vec!["CreateQueue", "GetQueueUrl", "ListQueues", "GetQueueAttributes",
             "SetQueueAttributes", "DeleteQueue", "PurgeQueue", "SendMessage", "ReceiveMessage", "DeleteMessage",
             "DeleteMessageBatch", "ChangeMessageVisibility", "Nothing"]),

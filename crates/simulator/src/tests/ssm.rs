@@ -3,7 +3,7 @@
 use super::scene::{REGION, Scene, scene};
 use crate::core::catalogue::{IMAGE_ARM64_NEWER, IMAGE_X86_64};
 use crate::wire::sigv4::SignedRequest;
-use crate::wire::{WireAnswer, json};
+use crate::wire::{WireResponse, json};
 use foo_model::Timestamp;
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Value, json};
@@ -22,8 +22,8 @@ impl Scene {
             body: body.as_bytes(),
             received: Timestamp(0),
         };
-        match json::answer(&self.sim.world, request, &format!("AmazonSSM.{action}")).await {
-            WireAnswer::Json { status, body, content_type, .. } => {
+        match json::respond(&self.sim.world, request, &format!("AmazonSSM.{action}")).await {
+            WireResponse::Json { status, body, content_type, .. } => {
                 assert_eq!(content_type, "application/x-amz-json-1.1");
                 (status, serde_json::from_str(&body).expect("JSON"))
             }
@@ -32,15 +32,15 @@ impl Scene {
     }
 
     async fn refused(&self, action: &str, body: Value) -> String {
-        let (status, answer) = self.ssm(action, body).await;
-        assert_eq!(status, 400, "{answer}");
-        answer["__type"].as_str().expect("a code").to_owned()
+        let (status, response) = self.ssm(action, body).await;
+        assert_eq!(status, 400, "{response}");
+        response["__type"].as_str().expect("a code").to_owned()
     }
 
     async fn value(&self, name: &str) -> Value {
-        let (status, answer) = self.ssm("GetParameter", json!({ "Name": name })).await;
-        assert_eq!(status, 200, "{answer}");
-        answer["Parameter"]["Value"].clone()
+        let (status, response) = self.ssm("GetParameter", json!({ "Name": name })).await;
+        assert_eq!(status, 200, "{response}");
+        response["Parameter"]["Value"].clone()
     }
 }
 

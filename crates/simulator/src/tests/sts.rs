@@ -3,7 +3,7 @@
 use super::scene::REGION;
 use crate::iam::roles::{Role, WebIdentityTrust};
 use crate::wire::sigv4::SignedRequest;
-use crate::wire::{WireAnswer, WireRequest, answer, answer_verified};
+use crate::wire::{WireRequest, WireResponse, respond, respond_to_verified};
 use crate::{AccessKey, Policy, Simulator, SimulatorConfig};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -34,8 +34,8 @@ async fn ask(sim: &Simulator, caller: Option<&str>, form: &str) -> (u16, String)
         body: form.as_bytes(),
         received: Timestamp(1_767_225_600_000),
     };
-    match answer(&sim.world, request).await {
-        WireAnswer::Xml { status, body, .. } => (status, body),
+    match respond(&sim.world, request).await {
+        WireResponse::Xml { status, body, .. } => (status, body),
         other => panic!("{other:?}"),
     }
 }
@@ -56,8 +56,8 @@ async fn verified(sim: &Simulator, caller: Option<&str>, form: &str) -> (u16, St
         body: form.as_bytes(),
         received: Timestamp(1_767_225_600_000),
     };
-    match answer_verified(&sim.world, request).await {
-        WireAnswer::Xml { status, body, .. } => (status, body),
+    match respond_to_verified(&sim.world, request).await {
+        WireResponse::Xml { status, body, .. } => (status, body),
         other => panic!("{other:?}"),
     }
 }
@@ -153,8 +153,8 @@ async fn a_session_may_do_what_its_role_and_its_own_policy_both_allow() {
                 body: form.as_bytes(),
                 received: Timestamp(0),
             };
-            let WireAnswer::Xml { status, .. } = answer(&sim.world, request).await else {
-                panic!("an answer")
+            let WireResponse::Xml { status, .. } = respond(&sim.world, request).await else {
+                panic!("a response")
             };
             status
         };
@@ -191,7 +191,7 @@ async fn a_web_identity_token_is_enough_if_its_claims_are_trusted() {
     assert_eq!(assume("not-a-token").await.1, "InvalidIdentityToken");
 }
 
-/// As long as no key is known nobody is asked anything: any role can be assumed, with any token.
+/// As long as no key is known, nothing is verified: any role can be assumed, with any token.
 #[tokio::test]
 async fn without_keys_there_is_any_role() {
     let sim = Simulator::new(SimulatorConfig::stepped());
@@ -214,14 +214,14 @@ async fn naming_an_unsigned_action_beside_another_signs_nothing() {
         format!("{}&Action=AssumeRoleWithWebIdentity", assume("")),
     ];
     for form in forms {
-        let answer = verified(&sim, None, &form).await;
-        assert_ne!(answer.0, 200, "{form}: {}", answer.1);
+        let response = verified(&sim, None, &form).await;
+        assert_ne!(response.0, 200, "{form}: {}", response.1);
     }
 }
 
-/// Ids of temporary credentials are the simulator's own: one it does not know is nobody's, even where no key is known.
+/// Ids of temporary credentials are the simulator's own: an unknown one is refused, even where no key is known.
 #[tokio::test]
-async fn an_unknown_session_is_refused_where_anybody_may_ask() {
+async fn an_unknown_session_is_refused_even_without_known_keys() {
     let sim = Simulator::new(SimulatorConfig::stepped());
     assert_eq!(verified(&sim, Some("AKIDANY"), "Action=GetCallerIdentity").await.0, 200);
     assert_eq!(verified(&sim, Some("ASIAFORGOTTEN"), "Action=GetCallerIdentity").await.0, 403);
@@ -239,10 +239,10 @@ async fn a_session_name_can_hold_a_plus() {
 
 /// As the real STS does, and as aws-iam-authenticator asks for.
 #[tokio::test]
-async fn who_accepts_json_is_answered_in_json() {
+async fn callers_that_accept_json_get_json() {
     let sim = Simulator::new(SimulatorConfig::stepped());
     let ask = async |accept: &'static str, action: &str| {
-        let scope = format!("Credential=somebody/20260101/{REGION}/sts/aws4_request");
+        let scope = format!("Credential=alice/20260101/{REGION}/sts/aws4_request");
         let text = format!("AWS4-HMAC-SHA256 {scope}, SignedHeaders=host, Signature=0");
         let mut headers = HeaderMap::new();
         headers.insert("authorization", HeaderValue::from_str(&text).expect("a header"));
@@ -256,27 +256,27 @@ async fn who_accepts_json_is_answered_in_json() {
             body: b"",
             received: Timestamp(1_767_225_600_000),
         };
-        answer_verified(&sim.world, request).await
+        respond_to_verified(&sim.world, request).await
     };
-    let WireAnswer::Json { status: 200, body, content_type: "application/json", request_id, .. } =
+    let WireResponse::Json { status: 200, body, content_type: "application/json", request_id, .. } =
         ask("application/json", "GetCallerIdentity").await
     else {
         panic!("no JSON")
     };
     let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
-    let arn = "arn:aws:iam::123456789012:user/somebody";
+    let arn = "arn:aws:iam::123456789012:user/alice";
     let result = &body["GetCallerIdentityResponse"]["GetCallerIdentityResult"];
     assert_eq!((&result["Arn"], &result["Account"]), (&json!(arn), &json!("123456789012")), "{body}");
     assert!(result["UserId"].is_string());
     let metadata = json!({ "RequestId": request_id });
     assert_eq!(body["GetCallerIdentityResponse"]["ResponseMetadata"], metadata);
-    let WireAnswer::Json { status: 400, body, .. } = ask("application/json", "Nothing").await else {
+    let WireResponse::Json { status: 400, body, .. } = ask("application/json", "Nothing").await else {
         panic!("no JSON")
     };
     let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
     assert_eq!((&body["Error"]["Code"], &body["Error"]["Type"]), (&json!("InvalidAction"), &json!("Sender")));
     assert!(body["RequestId"].is_string(), "{body}");
     for accept in ["*/*", "text/xml"] {
-        assert!(matches!(ask(accept, "GetCallerIdentity").await, WireAnswer::Xml { .. }), "{accept}");
+        assert!(matches!(ask(accept, "GetCallerIdentity").await, WireResponse::Xml { .. }), "{accept}");
     }
 }

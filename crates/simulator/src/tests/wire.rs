@@ -1,7 +1,7 @@
 //! AWS's protocols, with requests written by hand.
 
 use super::scene::{REGION, Scene};
-use crate::wire::{WireAnswer, WireRequest, answer};
+use crate::wire::{WireRequest, WireResponse, respond};
 use crate::{Simulator, SimulatorConfig};
 use foo_model::Timestamp;
 
@@ -14,9 +14,9 @@ fn signed(service: &str, region: &str) -> String {
 
 async fn send(sim: &Simulator, authorization: Option<&str>, body: &str) -> (u16, String) {
     let request = WireRequest { authorization, query: "", body: body.as_bytes(), received: Timestamp(0) };
-    match answer(&sim.world, request).await {
-        WireAnswer::Xml { status, body, .. } => (status, body),
-        _ => panic!("no whole answer"),
+    match respond(&sim.world, request).await {
+        WireResponse::Xml { status, body, .. } => (status, body),
+        _ => panic!("no complete response"),
     }
 }
 
@@ -86,7 +86,7 @@ async fn regions_are_worlds_of_their_own() {
 }
 
 /// Auto Scaling API Reference, TerminateInstanceInAutoScalingGroup: InstanceIds need the group's name, are up to 100, and go
-/// not with InstanceId; the answer has Activities instead of Activity.
+/// not with InstanceId; the response has Activities instead of Activity.
 #[tokio::test]
 async fn several_instances_of_a_group_end_in_one_call() {
     let sim = sim();
@@ -225,7 +225,7 @@ async fn unknown_and_malformed_instances() {
     assert_eq!(code(&describe("&DryRun=true").await), "DryRunOperation");
 }
 
-/// API Reference, DescribeScalingActivities: an answer may hold fewer activities than asked for, even none, and a token.
+/// API Reference, DescribeScalingActivities: a response may hold fewer activities than asked for, even none, and a token.
 #[tokio::test]
 async fn pages_of_activities_can_be_short_or_empty() {
     let sim = sim();

@@ -1,9 +1,8 @@
 //! AWS's wire protocols: from an HTTP request to an operation of the core and back.
 //!
-//! One endpoint for all services. The credential scope of the signature names service and region; the answer is in
-//! that service's XML. The answer to any request is one that AWS could give.
+//! One endpoint for all services. The credential scope of the signature names service and region; the response is in
+//! that service's XML. The response to any request is one that AWS could give.
 
-mod answer;
 pub(crate) mod authentication;
 mod autoscaling;
 mod ec2;
@@ -18,6 +17,7 @@ pub(crate) mod of_eks;
 mod operation;
 mod paging;
 mod quotas;
+mod response;
 pub(crate) mod rest;
 pub(crate) mod s3;
 pub(crate) mod signature;
@@ -28,7 +28,7 @@ mod sts;
 mod sts_json;
 mod xml;
 
-pub(crate) use answer::{WireAnswer, XML};
+pub(crate) use response::{WireResponse, XML};
 
 use crate::asks::{self, account, launches};
 use crate::core::error::{AwsError, AwsResult};
@@ -39,7 +39,7 @@ use crate::service::Service;
 use crate::signing::Scope;
 use crate::world::{Ending, World};
 use foo_model::Timestamp;
-use gate::Refusal;
+use gate::GateRefusal;
 use http::header::AUTHORIZATION;
 use operation::{Caller, Operation, named};
 
@@ -66,15 +66,15 @@ enum Subject {
     Account(sts::Operation),
 }
 
-/// Verifies the signature of a request if there are known keys, and answers it, in JSON if it is for STS and asks for that.
-pub(crate) async fn answer_verified(world: &World, request: sigv4::SignedRequest<'_>) -> WireAnswer {
+/// Verifies the signature of a request if there are known keys, and responds, in JSON if it is for STS and asks for that.
+pub(crate) async fn respond_to_verified(world: &World, request: sigv4::SignedRequest<'_>) -> WireResponse {
     if sts_json::is_requested(&request) {
         return sts_json::of(judged(world, request).await);
     }
     judged(world, request).await
 }
 
-async fn judged(world: &World, request: sigv4::SignedRequest<'_>) -> WireAnswer {
+async fn judged(world: &World, request: sigv4::SignedRequest<'_>) -> WireResponse {
     let authorization = request.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let plain =
         WireRequest { authorization, query: request.query, body: request.body, received: request.received };
@@ -83,7 +83,7 @@ async fn judged(world: &World, request: sigv4::SignedRequest<'_>) -> WireAnswer 
     let Ok((scope, service)) =
         scope.and_then(|scope| signature::service_of(&scope).map(|service| (scope, service)))
     else {
-        return answer(world, plain).await;
+        return respond(world, plain).await;
     };
     if let Err(error) = authentication::authenticate(world, &request, &scope, service) {
         let action =
@@ -99,11 +99,11 @@ async fn judged(world: &World, request: sigv4::SignedRequest<'_>) -> WireAnswer 
         world.record_refusal(&call, &error);
         return refuse(service, &error, world.request_id());
     }
-    answer(world, plain).await
+    respond(world, plain).await
 }
 
-/// Answers a request whose signature was verified or need not be.
-pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswer {
+/// Responds to a request whose signature was verified or need not be.
+pub(crate) async fn respond(world: &World, request: WireRequest<'_>) -> WireResponse {
     let request_id = world.request_id();
     let form = request.form();
     let (scope, service) = match scope_and_service(world, &request, &request_id) {
@@ -124,40 +124,40 @@ pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswe
     };
     let ending = match gate::pass(world, &call).await {
         Ok(ending) => ending,
-        Err(Refusal::Answer(error)) => return refuse(service, &error, request_id),
-        Err(Refusal::Dropped) => return WireAnswer::Dropped,
+        Err(GateRefusal::Response(error)) => return refuse(service, &error, request_id),
+        Err(GateRefusal::Dropped) => return WireResponse::Dropped,
     };
     let result = carry_out(world, &call, ending, (&params, subject), request.received);
     if ending == Ending::Never {
         return std::future::pending().await;
     }
-    let answer = match result.map_err(|error| in_words_of(service, error)) {
+    let response = match result.map_err(|error| in_words_of(service, error)) {
         Ok(inside) => {
             let body = success(service, &action, params.text("Version"), &inside, &request_id);
-            WireAnswer::Xml { status: 200, body, request_id }
+            WireResponse::Xml { status: 200, body, request_id }
         }
         Err(error) => refuse(service, &error, request_id),
     };
-    match (ending, answer) {
-        (Ending::Lost, _) => WireAnswer::Dropped,
-        (Ending::Truncated, WireAnswer::Xml { status, body, .. }) => {
-            WireAnswer::Truncated { status, body, content_type: XML }
+    match (ending, response) {
+        (Ending::Lost, _) => WireResponse::Dropped,
+        (Ending::Truncated, WireResponse::Xml { status, body, .. }) => {
+            WireResponse::Truncated { status, body, content_type: XML }
         }
-        (_, answer) => answer,
+        (_, response) => response,
     }
 }
 
-/// The scope of a request and the service that it names; otherwise the answer that refuses it.
+/// The scope of a request and the service that it names; otherwise the response that refuses it.
 fn scope_and_service(
     world: &World,
     request: &WireRequest<'_>,
     request_id: &str,
-) -> Result<(Scope, Service), WireAnswer> {
+) -> Result<(Scope, Service), WireResponse> {
     let form = request.form();
     let scope = match signature::scope(request.authorization, request.query) {
         Ok(scope) => scope,
         // "Calling AssumeRoleWithWebIdentity does not require the use of AWS security credentials" (API Reference).
-        Err(_) if sts::is_unsigned(form) => signature::scope_of_nobody(&world.config),
+        Err(_) if sts::is_unsigned(form) => signature::scope_of_anonymous(&world.config),
         Err(error) => return Err(refuse(guess_service(form), &error, request_id.to_owned())),
     };
     match signature::service_of(&scope) {
@@ -176,7 +176,7 @@ fn lines(form: &[u8]) -> String {
     pairs.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Checks the permissions of the caller and runs the operation. Returns the inside of the answer.
+/// Checks the permissions of the caller and runs the operation. Returns the inside of the response.
 ///
 /// # Errors
 /// The operation's refusal, or that of IAM.
@@ -291,7 +291,7 @@ fn in_words_of(service: Service, mut error: AwsError) -> AwsError {
     error
 }
 
-/// The service for the answer's XML if the signature does not name it: derived from the API version.
+/// The service for the response's XML if the signature does not name it: derived from the API version.
 fn guess_service(form: &[u8]) -> Service {
     let is_ec2 = form.windows(18).any(|window| window == b"Version=2016-11-15");
     if is_ec2 { Service::Ec2 } else { Service::AutoScaling }
@@ -335,7 +335,7 @@ fn success(service: Service, action: &str, version: Option<&str>, inside: &str, 
     xml::root(&format!("{action}Response"), namespace(service, version), &inside)
 }
 
-fn refuse(service: Service, error: &AwsError, request_id: String) -> WireAnswer {
+fn refuse(service: Service, error: &AwsError, request_id: String) -> WireResponse {
     let mut xml = Xml::default();
     let body = match service {
         Service::Ec2 => {
@@ -366,5 +366,5 @@ fn refuse(service: Service, error: &AwsError, request_id: String) -> WireAnswer 
             xml::root("ErrorResponse", namespace(service, None), &xml.into_text())
         }
     };
-    WireAnswer::Xml { status: error.status, body, request_id }
+    WireResponse::Xml { status: error.status, body, request_id }
 }

@@ -8,7 +8,7 @@ use super::authentication::authenticate;
 use super::operation::Caller;
 use super::sigv4::SignedRequest;
 use super::xml::Xml;
-use super::{Subject, WireAnswer, find, in_words_of, refuse, signature, sts_json, success};
+use super::{Subject, WireResponse, find, in_words_of, refuse, signature, sts_json, success};
 use crate::core::error::{AwsError, AwsResult};
 use crate::service::Service;
 use crate::signing::Scope;
@@ -18,13 +18,13 @@ use http::header::{AUTHORIZATION, HOST};
 /// The region that signs for STS's global host (AWS STS API Reference, "Endpoints").
 const GLOBAL_REGION: &str = "us-east-1";
 
-/// Answers a request of an authenticator, in JSON if it is for STS and asks for that.
-pub(crate) fn answer(world: &World, request: &SignedRequest<'_>) -> WireAnswer {
-    let answer = in_xml(world, request);
-    if sts_json::is_requested(request) { sts_json::of(answer) } else { answer }
+/// Responds to a request of an authenticator, in JSON if it is for STS and asks for that.
+pub(crate) fn respond(world: &World, request: &SignedRequest<'_>) -> WireResponse {
+    let response = in_xml(world, request);
+    if sts_json::is_requested(request) { sts_json::of(response) } else { response }
 }
 
-fn in_xml(world: &World, request: &SignedRequest<'_>) -> WireAnswer {
+fn in_xml(world: &World, request: &SignedRequest<'_>) -> WireResponse {
     let request_id = world.request_id();
     let authorization = request.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let scope = signature::scope(authorization, request.query);
@@ -34,12 +34,12 @@ fn in_xml(world: &World, request: &SignedRequest<'_>) -> WireAnswer {
         Err(error) => return refuse(Service::Sts, &error, request_id),
     };
     match carry_out(world, request, &scope, service, &request_id) {
-        Ok(body) => WireAnswer::Xml { status: 200, body, request_id },
+        Ok(body) => WireResponse::Xml { status: 200, body, request_id },
         Err(error) => refuse(service, &in_words_of(service, error), request_id),
     }
 }
 
-/// The answer's body.
+/// The response's body.
 fn carry_out(
     world: &World,
     request: &SignedRequest<'_>,

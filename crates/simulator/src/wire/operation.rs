@@ -16,10 +16,10 @@ pub(in crate::wire) struct Caller<'a> {
     pub(in crate::wire) received: Timestamp,
 }
 
-/// An operation: reads its parameters, reads or changes the region, writes the inside of its answer.
+/// An operation: reads its parameters, reads or changes the region, writes the inside of its response.
 pub(super) type Operation = fn(&mut Region, &Params, &Caller<'_>, &mut Xml) -> AwsResult<()>;
 
-/// An operation with JSON: the region, its parameters, and the host for URLs in the answer.
+/// An operation with JSON: the region, its parameters, and the host for URLs in the response.
 pub(super) type JsonOperation = fn(&mut Region, &Value, &str) -> AwsResult<Value>;
 
 /// The operation with this name.

@@ -88,11 +88,11 @@ fn list(region: &Region, body: &Value) -> AwsResult<Value> {
     let page: Vec<&Told> = behind.by_ref().take(most).collect();
     let token = page.last().map(|quota| quota.code).filter(|_| behind.next().is_some());
     let quotas: Vec<Value> = page.iter().map(|quota| show(region, quota)).collect();
-    let mut answer = json!({ "Quotas": quotas });
-    if let (Some(token), Some(answer)) = (token, answer.as_object_mut()) {
-        answer.insert("NextToken".to_owned(), json!(token));
+    let mut response = json!({ "Quotas": quotas });
+    if let (Some(token), Some(response)) = (token, response.as_object_mut()) {
+        response.insert("NextToken".to_owned(), json!(token));
     }
-    Ok(answer)
+    Ok(response)
 }
 
 fn show(region: &Region, Told { service, code, name, value }: &Told) -> Value {

@@ -1,8 +1,8 @@
 //! REST with JSON: the method and the path say the action, their variables and the query its parameters (Smithy, "AWS restJson1
 //! protocol"). Only EKS speaks it.
 
-use super::answer::WireAnswer;
-use super::gate::{self, Refusal};
+use super::gate::{self, GateRefusal};
+use super::response::WireResponse;
 use super::sigv4::SignedRequest;
 use super::{authentication, eks, signature};
 use crate::core::error::{AwsError, AwsResult};
@@ -23,8 +23,8 @@ pub(crate) fn is_rest(request: &SignedRequest<'_>) -> bool {
     signature::scope(authorization, request.query).is_ok_and(|scope| scope.service == Service::Eks.name())
 }
 
-/// Answers a request of such a service.
-pub(crate) async fn answer(world: &World, request: SignedRequest<'_>) -> WireAnswer {
+/// Responds to a request of such a service.
+pub(crate) async fn respond(world: &World, request: SignedRequest<'_>) -> WireResponse {
     let request_id = world.request_id();
     let found = route(&request);
     let mut about = Map::new();
@@ -38,8 +38,8 @@ pub(crate) async fn answer(world: &World, request: SignedRequest<'_>) -> WireAns
     };
     let (ending, outcome) = match carry_out(world, &request, found).await {
         Ok(done) => done,
-        Err(Refusal::Dropped) => return WireAnswer::Dropped,
-        Err(Refusal::Answer(error)) => (Ending::Complete, Err(error)),
+        Err(GateRefusal::Dropped) => return WireResponse::Dropped,
+        Err(GateRefusal::Response(error)) => (Ending::Complete, Err(error)),
     };
     let (status, body, error_type) = match outcome {
         Ok(value) => (200, value.to_string(), None),
@@ -58,10 +58,10 @@ pub(crate) async fn answer(world: &World, request: SignedRequest<'_>) -> WireAns
     };
     match ending {
         Ending::Complete => {
-            WireAnswer::Json { status, body, request_id, content_type: JSON, query_error: None, error_type }
+            WireResponse::Json { status, body, request_id, content_type: JSON, query_error: None, error_type }
         }
-        Ending::Truncated => WireAnswer::Truncated { status, body, content_type: JSON },
-        Ending::Lost => WireAnswer::Dropped,
+        Ending::Truncated => WireResponse::Truncated { status, body, content_type: JSON },
+        Ending::Lost => WireResponse::Dropped,
         Ending::Never => std::future::pending().await,
     }
 }
@@ -70,7 +70,7 @@ async fn carry_out(
     world: &World,
     request: &SignedRequest<'_>,
     found: Option<(Route, BTreeMap<&'static str, String>)>,
-) -> Result<(Ending, AwsResult<Value>), Refusal> {
+) -> Result<(Ending, AwsResult<Value>), GateRefusal> {
     let service = Service::Eks;
     let authorization = request.headers.get("authorization").and_then(|value| value.to_str().ok());
     let scope = signature::scope(authorization, request.query)?;

@@ -1,9 +1,9 @@
 //! S3's REST with XML: the path names bucket and object, the query the action (Amazon S3 API Reference). Only path-style addresses:
 //! the simulator's host names no bucket.
 
-use super::answer::WireAnswer;
 use super::authentication;
-use super::gate::{self, Refusal};
+use super::gate::{self, GateRefusal};
+use super::response::WireResponse;
 use super::signature;
 use super::sigv4::SignedRequest;
 use super::xml::Xml;
@@ -33,7 +33,7 @@ pub(crate) fn is_s3(request: &SignedRequest<'_>) -> bool {
     signature::scope(authorization, request.query).is_ok_and(|scope| scope.service == Service::S3.name())
 }
 
-/// What an action answers.
+/// The response of an action.
 enum Body {
     Nothing,
     Xml(String),
@@ -49,13 +49,13 @@ struct Call<'a> {
     request: &'a SignedRequest<'a>,
 }
 
-/// Answers a request to S3.
-pub(crate) async fn answer(world: &World, request: SignedRequest<'_>) -> WireAnswer {
+/// Responds to a request to S3.
+pub(crate) async fn respond(world: &World, request: SignedRequest<'_>) -> WireResponse {
     let request_id = world.request_id();
     let (ending, outcome) = match carry_out(world, &request).await {
         Ok(done) => done,
-        Err(Refusal::Dropped) => return WireAnswer::Dropped,
-        Err(Refusal::Answer(error)) => (Ending::Complete, Err(error)),
+        Err(GateRefusal::Dropped) => return WireResponse::Dropped,
+        Err(GateRefusal::Response(error)) => (Ending::Complete, Err(error)),
     };
     let (status, body) = match outcome {
         Ok(Body::Nothing) if request.method == Method::DELETE => (204, Vec::new()),
@@ -65,17 +65,20 @@ pub(crate) async fn answer(world: &World, request: SignedRequest<'_>) -> WireAns
         Err(error) => (error.status, refusal(&error, &request_id).into_bytes()),
     };
     match ending {
-        Ending::Complete => WireAnswer::Object { status, body, request_id },
+        Ending::Complete => WireResponse::Object { status, body, request_id },
         Ending::Truncated => {
             let body = String::from_utf8_lossy(&body).into_owned();
-            WireAnswer::Truncated { status, body, content_type: super::XML }
+            WireResponse::Truncated { status, body, content_type: super::XML }
         }
-        Ending::Lost => WireAnswer::Dropped,
+        Ending::Lost => WireResponse::Dropped,
         Ending::Never => std::future::pending().await,
     }
 }
 
-async fn carry_out(world: &World, request: &SignedRequest<'_>) -> Result<(Ending, AwsResult<Body>), Refusal> {
+async fn carry_out(
+    world: &World,
+    request: &SignedRequest<'_>,
+) -> Result<(Ending, AwsResult<Body>), GateRefusal> {
     let service = Service::S3;
     let authorization = request.headers.get("authorization").and_then(|value| value.to_str().ok());
     let scope = signature::scope(authorization, request.query)?;

@@ -7,7 +7,7 @@ use crate::service::Service;
 use crate::signing::Scope;
 
 /// The scope of an unsigned request.
-pub(crate) fn scope_of_nobody(config: &SimulatorConfig) -> Scope {
+pub(crate) fn scope_of_anonymous(config: &SimulatorConfig) -> Scope {
     let region = config.regions.first().map_or(DEFAULT_REGION, String::as_str);
     Scope { caller: "web identity".to_owned(), region: region.to_owned(), service: "sts".to_owned() }
 }

@@ -48,7 +48,7 @@ pub(crate) fn verify(
         )
     })?;
     let signed_at = time_of(&parts.signed_at).ok_or_else(|| refusals::expired(service, &parts.signed_at))?;
-    // STS does not look at X-Amz-Expires (kubernetes-sigs/aws-iam-authenticator, pkg/token).
+    // STS ignores X-Amz-Expires (kubernetes-sigs/aws-iam-authenticator, pkg/token).
     let valid = if service == Service::Sts { TOLERANCE } else { parts.valid };
     let (earliest, latest) =
         (signed_at.0.saturating_sub(millis(TOLERANCE)), signed_at.0.saturating_add(millis(valid)));

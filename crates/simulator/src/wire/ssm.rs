@@ -78,11 +78,11 @@ fn by_path(region: &mut Region, body: &Value, _: &str) -> AwsResult<Value> {
     let more = below.next().is_some();
     let token = page.last().filter(|_| more).map(|last| last.parameter.name.clone());
     let shown: Vec<Value> = page.into_iter().map(|version| show(region, version)).collect();
-    let mut answer = json!({ "Parameters": shown });
-    if let (Some(token), Some(answer)) = (token, answer.as_object_mut()) {
-        answer.insert("NextToken".to_owned(), Value::String(token));
+    let mut response = json!({ "Parameters": shown });
+    if let (Some(token), Some(response)) = (token, response.as_object_mut()) {
+        response.insert("NextToken".to_owned(), Value::String(token));
     }
-    Ok(answer)
+    Ok(response)
 }
 
 fn put(region: &mut Region, body: &Value, _: &str) -> AwsResult<Value> {

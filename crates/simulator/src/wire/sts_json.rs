@@ -1,8 +1,9 @@
-//! STS in JSON: what it answers to requests with `Accept: application/json`, among them those of aws-iam-authenticator (`pkg/token`).
+//! STS in JSON: its responses to requests with `Accept: application/json`, among them those of aws-iam-authenticator
+//! (`pkg/token`).
 //!
-//! The answer is the one in XML with an object for each element. It has no lists. An error has no element around it.
+//! The response is the one in XML with an object for each element. It has no lists. An error has no element around it.
 
-use super::answer::WireAnswer;
+use super::response::WireResponse;
 use super::sigv4::SignedRequest;
 use super::{signature, sts};
 use http::header::{ACCEPT, AUTHORIZATION};
@@ -21,14 +22,14 @@ pub(super) fn is_requested(request: &SignedRequest<'_>) -> bool {
     scope.is_ok_and(|scope| scope.service == "sts") || sts::is_unsigned(request.body)
 }
 
-/// The same answer in JSON.
-pub(super) fn of(answer: WireAnswer) -> WireAnswer {
-    let WireAnswer::Xml { status, body, request_id } = answer else { return answer };
+/// The same response in JSON.
+pub(super) fn of(response: WireResponse) -> WireResponse {
+    let WireResponse::Xml { status, body, request_id } = response else { return response };
     let whole = elements(&body);
     let inside = whole.get("ErrorResponse").cloned();
     let body = inside.unwrap_or(Value::Object(whole)).to_string();
     let (query_error, error_type) = (None, None);
-    WireAnswer::Json { status, body, request_id, content_type: JSON, query_error, error_type }
+    WireResponse::Json { status, body, request_id, content_type: JSON, query_error, error_type }
 }
 
 /// Elements that follow each other, as the simulator writes them.
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_in_xml_is_the_same_in_json() {
+    fn a_response_in_xml_is_the_same_in_json() {
         let xml = "<?xml version=\"1.0\"?><AResponse xmlns=\"https://x/\"><AResult><Arn>a&lt;&amp;lt;b</Arn><C><Expiration>\
                    1970-01-01T00:01:00Z</Expiration></C><PackedPolicySize>1</PackedPolicySize><Empty></Empty></AResult>\
                    <ResponseMetadata><RequestId>r</RequestId></ResponseMetadata></AResponse>";

@@ -1,7 +1,7 @@
 //! A clone of the RustSec advisory database: a git repository with one file per advisory, `crates/<crate>/<id>.md`,
 //! that begins with a block of TOML. A clone without a work tree is enough.
 
-use super::table::{Advisory, Kind, Table, list};
+use super::table::{Advisory, AdvisoryKind, Table, list};
 use anyhow::{Context as _, Result, ensure};
 use jiff::civil::Date;
 use serde::Deserialize;
@@ -73,8 +73,10 @@ pub(super) fn write(folder: &Path, table: &Table) -> Result<()> {
 fn text(advisory: &Advisory) -> String {
     let Advisory { id, name, kind, date, patched, unaffected } = advisory;
     let informational = match kind {
-        Kind::Vulnerability => String::new(),
-        Kind::Unsound | Kind::Unmaintained | Kind::Notice => format!("informational = \"{kind}\"\n"),
+        AdvisoryKind::Vulnerability => String::new(),
+        AdvisoryKind::Unsound | AdvisoryKind::Unmaintained | AdvisoryKind::Notice => {
+            format!("informational = \"{kind}\"\n")
+        }
     };
     let (patched, unaffected) = (list(patched.iter()), list(unaffected.iter()));
     format!(
@@ -105,10 +107,10 @@ fn parse(text: &str) -> Result<Option<Advisory>> {
     }
     // An unknown kind counts as a vulnerability.
     let kind = match informational.as_deref() {
-        Some("unsound") => Kind::Unsound,
-        Some("unmaintained") => Kind::Unmaintained,
-        Some("notice") => Kind::Notice,
-        _ => Kind::Vulnerability,
+        Some("unsound") => AdvisoryKind::Unsound,
+        Some("unmaintained") => AdvisoryKind::Unmaintained,
+        Some("notice") => AdvisoryKind::Notice,
+        _ => AdvisoryKind::Vulnerability,
     };
     let Versions { patched, unaffected } = versions;
     Ok(Some(Advisory { id, name: package, kind, date, patched, unaffected }))
@@ -132,11 +134,14 @@ mod tests {
     fn an_advisory_is_read_and_a_withdrawn_one_is_none() {
         let read = |more: &str| parse(&advisory(more, "patched = [\"^1.2.3\", \">= 2.0.1\"]")).unwrap();
         let plain = read("").unwrap();
-        assert_eq!((plain.name.as_str(), plain.kind, plain.patched.len()), ("a", Kind::Vulnerability, 2));
+        assert_eq!(
+            (plain.name.as_str(), plain.kind, plain.patched.len()),
+            ("a", AdvisoryKind::Vulnerability, 2)
+        );
         assert!(plain.unaffected.is_empty());
-        assert_eq!(read("informational = \"unmaintained\"").unwrap().kind, Kind::Unmaintained);
-        assert_eq!(read("informational = \"unsound\"").unwrap().kind, Kind::Unsound);
-        assert_eq!(read("informational = \"something new\"").unwrap().kind, Kind::Vulnerability);
+        assert_eq!(read("informational = \"unmaintained\"").unwrap().kind, AdvisoryKind::Unmaintained);
+        assert_eq!(read("informational = \"unsound\"").unwrap().kind, AdvisoryKind::Unsound);
+        assert_eq!(read("informational = \"something new\"").unwrap().kind, AdvisoryKind::Vulnerability);
         assert_eq!(read("withdrawn = \"2026-01-03\""), None);
         assert!(parse("# No advisory\n").is_err());
         assert!(parse(&advisory("", "patched = [\"no range\"]")).is_err());
@@ -146,8 +151,11 @@ mod tests {
     fn a_restored_database_has_what_the_table_has() {
         let folder = tempfile::tempdir().unwrap();
         let mut table = crate::advisories::table::tests::table();
-        let unsound =
-            Advisory { id: "RUSTSEC-2026-0002".into(), kind: Kind::Unsound, ..table.advisories[0].clone() };
+        let unsound = Advisory {
+            id: "RUSTSEC-2026-0002".into(),
+            kind: AdvisoryKind::Unsound,
+            ..table.advisories[0].clone()
+        };
         table.advisories.push(unsound);
         write(folder.path(), &table).unwrap();
         for advisory in &table.advisories {
@@ -170,7 +178,7 @@ mod tests {
             std::fs::write(path, advisory("", "patched = []").replace("\"a\"", &format!("\"{name}\"")))
                 .unwrap();
         }
-        let identity = ["-c", "user.name=Nobody", "-c", "user.email=nobody@example.com"];
+        let identity = ["-c", "user.name=Test", "-c", "user.email=test@example.com"];
         git(clone, &["init", "--quiet"]).unwrap();
         git(clone, &["add", "."]).unwrap();
         git(clone, &[&identity[..], &["commit", "--quiet", "--message", "one"]].concat()).unwrap();

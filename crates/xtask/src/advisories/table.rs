@@ -32,7 +32,7 @@ pub(super) struct Advisory {
     pub(super) id: String,
     #[serde(rename = "crate")]
     pub(super) name: String,
-    pub(super) kind: Kind,
+    pub(super) kind: AdvisoryKind,
     /// When it was published.
     pub(super) date: Date,
     pub(super) patched: Vec<VersionReq>,
@@ -42,7 +42,7 @@ pub(super) struct Advisory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
-pub(super) enum Kind {
+pub(super) enum AdvisoryKind {
     Vulnerability,
     Unsound,
     Unmaintained,
@@ -107,7 +107,7 @@ pub(super) mod tests {
             advisories: vec![Advisory {
                 id: "RUSTSEC-2026-0001".to_owned(),
                 name: "a".to_owned(),
-                kind: Kind::Vulnerability,
+                kind: AdvisoryKind::Vulnerability,
                 date: "2026-01-02".parse().unwrap(),
                 patched: vec![">=1.2.3, <2".parse().unwrap(), ">=2.0.1".parse().unwrap()],
                 unaffected: vec!["<1.1.0".parse().unwrap()],

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_ours_is_open_to_core_but_credentials_are_not_its_business() {
+    fn every_kind_of_the_provider_is_open_to_core_except_credentials() {
         let of_core = |kind: &str| kind != "FooClusterIdentity";
         for crd in foo_api::crds().into_iter().filter(|crd| of_core(&crd.spec.names.kind)) {
             let plural = crd.spec.names.plural.as_str();

@@ -88,7 +88,7 @@ fn references_between_objects_lead_somewhere() {
             assert!(there(&binding["roleRef"]["kind"], &binding["roleRef"]["name"]), "{binding}");
             let subject = &binding["subjects"][0];
             if subject["kind"] == "User" {
-                // Somebody else's: clusterctl would move a ServiceAccount's namespace.
+                // Another owner's: clusterctl would move a ServiceAccount's namespace.
                 assert!(subject["namespace"].is_null(), "{binding}");
                 continue;
             }
@@ -188,7 +188,7 @@ fn every_kind_is_protected_by_its_annotation() {
     };
     for crd in foo_api::crds() {
         let (group, plural) = (&crd.spec.group, &crd.spec.names.plural);
-        // Nobody but core and the manager may delete them at all.
+        // Only Cluster API's core and the manager may delete them at all.
         let is_machine = plural == "foomachines";
         assert_ne!(is_named(group, plural), is_machine, "deploy/policy/protection.yaml: {plural}.{group}");
     }

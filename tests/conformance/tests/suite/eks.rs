@@ -6,9 +6,9 @@ use crate::sdk::{Moto, World, differ_only_in, here};
 use anyhow::{Context as _, Result};
 use foo_cloud::{Clusters, Roles};
 use foo_model::eks::{
-    Answer, AuthenticationMode, Change, Cluster, ClusterChange, ConfigUpdate, EndpointAccess,
-    InstanceProfile, IpFamily, LogType, Minor, NewCluster, NewOidcProvider, OidcProvider, Placement,
-    Question, Role, SupportType, TagChange,
+    AuthenticationMode, Change, Cluster, ClusterChange, ConfigUpdate, EndpointAccess, InstanceProfile,
+    IpFamily, LogType, Minor, NewCluster, NewOidcProvider, OidcProvider, Placement, Query, QueryResult, Role,
+    SupportType, TagChange,
 };
 use foo_model::network::Tags;
 use foo_simulator::{AccessKey, Handle, SimulatorConfig};
@@ -19,11 +19,11 @@ use std::collections::BTreeSet;
 const NODES: &str = "nodes";
 const ISSUER: &str = "https://oidc.eks.eu-central-1.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF";
 
-/// Where moto answers otherwise, and why it is moto that is wrong ("API" is the Amazon EKS API Reference).
+/// Where moto's results differ, and why moto is wrong ("API" is the Amazon EKS API Reference).
 const DEVIATIONS: [(&str, &str); 8] = [
     ("created: mode", "API, CreateCluster, accessConfig: moto forgets it"),
     ("created: support", "API, CreateCluster, upgradePolicy: moto forgets it"),
-    ("other logs", "API, UpdateClusterConfig: the answer is an update; moto answers with the cluster"),
+    ("other logs", "API, UpdateClusterConfig: the response is an update; moto responds with the cluster"),
     ("a private endpoint", "the same"),
     ("updated: access", "API, VpcConfigRequest: what a request does not name stays; moto replaces all of it"),
     ("updated: subnets", "the same"),
@@ -99,13 +99,13 @@ impl World {
     }
 
     async fn sees_cluster(&mut self, step: &str) {
-        match self.cloud.describe_eks(&Question::Cluster(main_cluster())).await {
-            Ok(Answer::Cluster(Some(cluster))) => {
+        match self.cloud.describe_eks(&Query::Cluster(main_cluster())).await {
+            Ok(QueryResult::Cluster(Some(cluster))) => {
                 for (what, value) in shown(&cluster) {
                     self.note(&format!("{step}: {what}"), Ok(value));
                 }
             }
-            other => self.note(step, other.map(|answer| format!("{answer:?}"))),
+            other => self.note(step, other.map(|result| format!("{result:?}"))),
         }
     }
 
@@ -139,17 +139,17 @@ impl World {
     }
 
     async fn tags_of_cluster(&mut self) -> Result<()> {
-        let found = self.cloud.describe_eks(&Question::Cluster(main_cluster())).await?;
-        let Answer::Cluster(Some(cluster)) = found else { anyhow::bail!("no cluster") };
+        let found = self.cloud.describe_eks(&Query::Cluster(main_cluster())).await?;
+        let QueryResult::Cluster(Some(cluster)) = found else { anyhow::bail!("no cluster") };
         let arn = cluster.arn;
         let unknown = format!("{arn}-2");
         let tag = |arn: String| Change::Tags { arn, change: TagChange::Tag(tags("b")) };
         let untag = TagChange::Untag(["a".to_owned()].into());
         self.tries_eks("tag", tag(arn.clone()), None).await;
-        self.tries_eks("tag nobody", tag(unknown), None).await;
+        self.tries_eks("tag missing", tag(unknown), None).await;
         self.tries_eks("untag", Change::Tags { arn, change: untag }, None).await;
-        let found = self.cloud.describe_eks(&Question::Cluster(main_cluster())).await?;
-        let Answer::Cluster(Some(cluster)) = found else { anyhow::bail!("no cluster") };
+        let found = self.cloud.describe_eks(&Query::Cluster(main_cluster())).await?;
+        let QueryResult::Cluster(Some(cluster)) = found else { anyhow::bail!("no cluster") };
         self.note("tags", Ok(format!("{:?}", cluster.tags)));
         Ok(())
     }
@@ -160,12 +160,12 @@ impl World {
         let account = account_of(&role);
         self.note("role", Ok(format!("{} {:?}", role.arn.replace(&account, ""), role.trusted_services)));
         self.note("its id", Ok(role.unique_id.starts_with("AROA").to_string()));
-        let unknown = self.cloud.role("nobody").await;
+        let unknown = self.cloud.role("missing").await;
         self.note("unknown role", unknown.map(|it| it.is_some().to_string()));
         let profile = self.cloud.instance_profile(NODES).await;
         let is_it = |it: InstanceProfile| it.role.is_some_and(|it| it.arn == role.arn);
         self.note("profile", profile.map(|it| it.is_some_and(is_it).to_string()));
-        let unknown = self.cloud.instance_profile("nobody").await;
+        let unknown = self.cloud.instance_profile("missing").await;
         self.note("unknown profile", unknown.map(|it| it.is_some().to_string()));
         self.lives_through_a_provider().await
     }
@@ -194,7 +194,7 @@ impl World {
         Ok(())
     }
 
-    async fn asks_everything_of_eks(&mut self) -> Result<()> {
+    async fn reads_everything_of_eks(&mut self) -> Result<()> {
         self.asks_iam().await?;
         self.lives_through_a_cluster().await
     }
@@ -210,10 +210,10 @@ async fn moto_has_different_clusters_only_where_it_deviates_from_aws() -> Result
     aws.simulator().put_role(serde_json::from_value(role)?);
     aws.simulator().put_instance_profile(serde_json::from_value(json!({ "name": NODES, "role": NODES }))?);
     let mut moto = Moto::start().await?;
-    let mut ours = World::new(here(aws.endpoint()), Some(aws.simulator().clone())).await?;
-    let mut theirs = World::new(moto.place.take().context("no place")?, None).await?;
-    ours.asks_everything_of_eks().await.context("foo-sim")?;
-    theirs.asks_everything_of_eks().await.context("moto")?;
-    differ_only_in(&DEVIATIONS, &ours, &theirs);
+    let mut simulated = World::new(here(aws.endpoint()), Some(aws.simulator().clone())).await?;
+    let mut of_moto = World::new(moto.place.take().context("no place")?, None).await?;
+    simulated.reads_everything_of_eks().await.context("foo-sim")?;
+    of_moto.reads_everything_of_eks().await.context("moto")?;
+    differ_only_in(&DEVIATIONS, &simulated, &of_moto);
     Ok(())
 }

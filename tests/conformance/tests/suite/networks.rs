@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 const TAG: &str = "infrastructure.foo.com/network";
 
-/// Where moto answers otherwise, and why it is moto that is wrong ("API" is the EC2 API Reference, "Guide" the VPC User
+/// Where moto's results differ, and why moto is wrong ("API" is the EC2 API Reference, "Guide" the VPC User
 /// Guide).
 const DEVIATIONS: [(&str, &str); 12] = [
     (
@@ -33,7 +33,7 @@ const DEVIATIONS: [(&str, &str); 12] = [
     ("the subnet first", "Guide, Delete subnets: what has interfaces in it stays; moto does not check it"),
     (
         "the address first",
-        "Guide, NAT gateways: the address is theirs until they are deleted; moto releases it",
+        "Guide, NAT gateways: the address belongs to them until they are deleted; moto releases it",
     ),
     ("release the address", "follows from the release that moto let pass before"),
     ("delete the subnet", "follows from the deletion that moto let pass before"),
@@ -78,7 +78,7 @@ fn peer(rule: &Rule) -> String {
 
 /// The first of what a change made.
 fn first<K: Clone + Ord, V>(made: &std::collections::BTreeMap<K, V>) -> Result<K> {
-    made.keys().next().cloned().context("the answer shows nothing new")
+    made.keys().next().cloned().context("the response shows nothing new")
 }
 
 impl World {
@@ -95,7 +95,7 @@ impl World {
         self.note(step, outcome.map(|_| "done".to_owned()));
     }
 
-    /// What is ours of a kind, as far as it is the same in every AWS.
+    /// The test's own parts of a kind, as far as they are the same in every AWS.
     async fn sees(&mut self, step: &str, kind: Kind, show: impl Fn(&Parts) -> String) {
         let found = self.cloud.describe_network(kind, &Scope::TagKey(TAG.to_owned())).await;
         self.note(step, found.map(|parts| show(&parts)));
@@ -350,10 +350,10 @@ impl World {
 async fn moto_creates_networks_differently_only_where_it_deviates_from_aws() -> Result<()> {
     let aws = Handle::start(SimulatorConfig::stepped()).await?;
     let mut moto = Moto::start().await?;
-    let mut ours = World::new(here(aws.endpoint()), Some(aws.simulator().clone())).await?;
-    let mut theirs = World::new(moto.place.take().context("no place")?, None).await?;
-    ours.lives_through_a_network().await.context("foo-sim")?;
-    theirs.lives_through_a_network().await.context("moto")?;
-    differ_only_in(&DEVIATIONS, &ours, &theirs);
+    let mut simulated = World::new(here(aws.endpoint()), Some(aws.simulator().clone())).await?;
+    let mut of_moto = World::new(moto.place.take().context("no place")?, None).await?;
+    simulated.lives_through_a_network().await.context("foo-sim")?;
+    of_moto.lives_through_a_network().await.context("moto")?;
+    differ_only_in(&DEVIATIONS, &simulated, &of_moto);
     Ok(())
 }

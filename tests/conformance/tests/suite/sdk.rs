@@ -21,10 +21,10 @@ use tokio::process::Child;
 pub(crate) const REGION: &str = "eu-central-1";
 const TAG: &str = "infrastructure.foo.com/pool";
 
-/// Where moto answers otherwise, and why it is moto that is wrong (User Guide and API Reference of Auto Scaling).
+/// Where moto's results differ, and why moto is wrong (User Guide and API Reference of Auto Scaling).
 const DEVIATIONS: [(&str, &str); 7] = [
     ("create again", "API, CreateAutoScalingGroup: AlreadyExists; moto replaces the group"),
-    ("end a stranger", "a page of HTML with status 500; API: ValidationError"),
+    ("end a foreign instance", "a page of HTML with status 500; API: ValidationError"),
     ("zones", "Guide, Availability Zones: instances are spread; moto puts all of them into the first subnet"),
     ("second version", "moto takes a client token for nothing: a repeated request makes another version"),
     ("activities", "Guide, Verify a scaling activity: moto keeps none"),
@@ -32,13 +32,13 @@ const DEVIATIONS: [(&str, &str); 7] = [
     ("delete the group", "follows from the deletion that moto let pass before"),
 ];
 
-/// An AWS to ask, and what there is in it to make groups of.
+/// An AWS, and what groups need in it.
 pub(crate) struct World {
     pub(crate) cloud: AwsCloud,
     place: Place,
     clock: Option<Simulator>,
-    /// What came of each step.
-    pub(crate) answers: BTreeMap<String, String>,
+    /// The result of each step.
+    pub(crate) results: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -75,7 +75,7 @@ impl World {
             session_token: None,
         };
         let cloud = AwsCloud::connect(settings(&place.endpoint, keys, Vec::new())).await?;
-        Ok(Self { cloud, place, clock, answers: BTreeMap::new() })
+        Ok(Self { cloud, place, clock, results: BTreeMap::new() })
     }
 
     /// The subnets that there are.
@@ -90,17 +90,17 @@ impl World {
         }
     }
 
-    /// Writes down what came of a call: what it is made of, or the kind of its failure.
+    /// Records the result of a call: what the caller shows of it, or the kind of its failure.
     pub(crate) fn note(&mut self, step: &str, outcome: foo_cloud::Result<String>) {
-        let answer = outcome.unwrap_or_else(|error| format!("refused: {:?}", error.kind));
-        self.answers.insert(step.to_owned(), answer);
+        let result = outcome.unwrap_or_else(|error| format!("refused: {:?}", error.kind));
+        self.results.insert(step.to_owned(), result);
     }
 
     async fn group(&self) -> foo_cloud::Result<Option<Group>> {
         Ok(self.cloud.describe_groups(&["pool".into()]).await?.groups.pop())
     }
 
-    async fn look(&mut self, step: &str, pick: impl Fn(&Group) -> String) {
+    async fn read(&mut self, step: &str, pick: impl Fn(&Group) -> String) {
         let found = self.group().await.map(|group| group.as_ref().map_or_else(|| "none".to_owned(), pick));
         self.note(step, found);
     }
@@ -120,7 +120,7 @@ impl World {
         }
     }
 
-    async fn ask_everything(&mut self) -> Result<()> {
+    async fn read_everything(&mut self) -> Result<()> {
         let id = self.templates().await?;
         self.groups(&id).await;
         self.members().await;
@@ -133,7 +133,7 @@ impl World {
         let deleted = self.cloud.delete_group(&pool()).await;
         self.note("delete the group", deleted.map(|()| "done".to_owned()));
         self.wait(120);
-        self.look("gone", |_| "there".to_owned()).await;
+        self.read("gone", |_| "there".to_owned()).await;
         let deleted = self.cloud.delete_template(&id).await;
         self.note("delete the template", deleted.map(|()| "done".to_owned()));
         Ok(())
@@ -159,7 +159,7 @@ impl World {
             async || self.cloud.create_template_version(&id, &content, &description(2), "second").await;
         let (one, two) = (second().await, second().await);
         self.note("second version", one.and_then(|one| two.map(|two| format!("{} {}", one.made, two.made))));
-        let unknown = self.cloud.describe_template("nobody").await;
+        let unknown = self.cloud.describe_template("missing").await;
         self.note("unknown template", unknown.map(|found| found.is_some().to_string()));
         let found = self.cloud.describe_template("pool").await;
         self.note("template", found.map(|found| found.is_some_and(|it| it.id == id).to_string()));
@@ -181,9 +181,9 @@ impl World {
         let created = self.cloud.create_group(&spec).await;
         self.note("create", created.map(|()| "done".to_owned()));
         self.wait(120);
-        self.look("sizes", |group| format!("{:?}", group.sizes)).await;
-        self.look("tags", |group| format!("{:?}", group.tags)).await;
-        self.look("states", |group| {
+        self.read("sizes", |group| format!("{:?}", group.sizes)).await;
+        self.read("tags", |group| format!("{:?}", group.tags)).await;
+        self.read("states", |group| {
             format!(
                 "{:?}",
                 group
@@ -194,12 +194,12 @@ impl World {
             )
         })
         .await;
-        self.look("zones", |group| {
+        self.read("zones", |group| {
             let zones: std::collections::BTreeSet<_> = group.instances.iter().map(|it| &it.zone).collect();
             zones.len().to_string()
         })
         .await;
-        self.look("version of members", |group| {
+        self.read("version of members", |group| {
             let versions: std::collections::BTreeSet<_> =
                 group.instances.iter().map(|it| it.template.as_ref().map(|(_, version)| *version)).collect();
             format!("{versions:?}")
@@ -220,22 +220,22 @@ impl World {
         self.note("create again", again.map(|()| "done".to_owned()));
         let tagged = self.cloud.describe_groups_tagged(TAG).await;
         self.note("by tag", tagged.map(|groups| groups.len().to_string()));
-        let nobody = self.cloud.describe_groups(&["nobody".into()]).await;
-        self.note("nobody", nobody.map(|looked| looked.groups.len().to_string()));
+        let missing = self.cloud.describe_groups(&["missing".into()]).await;
+        self.note("missing", missing.map(|found| found.groups.len().to_string()));
         let suspended = self.cloud.suspend_processes(&pool(), &[Process::AZRebalance]).await;
         self.note("suspend", suspended.map(|()| "done".to_owned()));
-        self.look("suspended", |group| format!("{:?}", group.suspended.keys().collect::<Vec<_>>())).await;
+        self.read("suspended", |group| format!("{:?}", group.suspended.keys().collect::<Vec<_>>())).await;
         let change = GroupChange { max: Some(8), ..GroupChange::default() };
         let changed = self.cloud.update_group(&pool(), &change).await;
         self.note("another maximum", changed.map(|()| "done".to_owned()));
-        self.look("sizes after it", |group| format!("{:?}", group.sizes)).await;
-        let missing = self.cloud.update_group(&"nobody".into(), &change).await;
-        self.note("update nobody", missing.map(|()| "done".to_owned()));
+        self.read("sizes after it", |group| format!("{:?}", group.sizes)).await;
+        let missing = self.cloud.update_group(&"missing".into(), &change).await;
+        self.note("update missing", missing.map(|()| "done".to_owned()));
     }
 
     async fn members(&mut self) {
-        let stranger = self.cloud.terminate_instance(&"i-00000000000000009".into(), Decrement::Shrink).await;
-        self.note("end a stranger", stranger.map(|()| "done".to_owned()));
+        let foreign = self.cloud.terminate_instance(&"i-00000000000000009".into(), Decrement::Shrink).await;
+        self.note("end a foreign instance", foreign.map(|()| "done".to_owned()));
         let first = self
             .group()
             .await
@@ -253,7 +253,7 @@ impl World {
         let ended = self.cloud.terminate_instance(&first, Decrement::Shrink).await;
         self.note("end one", ended.map(|()| "done".to_owned()));
         self.wait(60);
-        self.look("one less", |group| format!("{} {}", group.sizes.desired, group.instances.len())).await;
+        self.read("one less", |group| format!("{} {}", group.sizes.desired, group.instances.len())).await;
         let activities = self.cloud.describe_activities(&pool(), 10).await;
         self.note("activities", activities.map(|found| (!found.is_empty()).to_string()));
     }
@@ -285,31 +285,31 @@ pub(crate) fn here(endpoint: String) -> Place {
 async fn moto_differs_through_the_rust_sdk_only_where_it_deviates_from_aws() -> Result<()> {
     let aws = Handle::start(SimulatorConfig::stepped()).await?;
     let mut moto = Moto::start().await?;
-    let mut ours = World::new(here(aws.endpoint()), Some(aws.simulator().clone())).await?;
-    let mut theirs = World::new(moto.place.take().context("no place")?, None).await?;
-    ours.ask_everything().await?;
-    theirs.ask_everything().await?;
-    differ_only_in(&DEVIATIONS, &ours, &theirs);
+    let mut simulated = World::new(here(aws.endpoint()), Some(aws.simulator().clone())).await?;
+    let mut of_moto = World::new(moto.place.take().context("no place")?, None).await?;
+    simulated.read_everything().await?;
+    of_moto.read_everything().await?;
+    differ_only_in(&DEVIATIONS, &simulated, &of_moto);
     Ok(())
 }
 
-/// moto answers as the simulator does, but for these steps, where it is known to be wrong.
-pub(crate) fn differ_only_in(deviations: &[(&str, &str)], ours: &World, theirs: &World) {
+/// moto's results equal the simulator's, except for these steps, where moto is known to be wrong.
+pub(crate) fn differ_only_in(deviations: &[(&str, &str)], simulated: &World, of_moto: &World) {
     let known: BTreeMap<&str, &str> = deviations.iter().copied().collect();
     let mut complaints = Vec::new();
-    for (step, answer) in &ours.answers {
-        let other = theirs.answers.get(step);
-        match (other == Some(answer), known.get(step.as_str())) {
+    for (step, result) in &simulated.results {
+        let other = of_moto.results.get(step);
+        match (other == Some(result), known.get(step.as_str())) {
             (true, None) | (false, Some(_)) => {}
             (true, Some(_)) => complaints.push(format!("{step}: no difference any more")),
-            (false, None) => complaints.push(format!("{step}: foo-sim {answer}, moto {other:?}")),
+            (false, None) => complaints.push(format!("{step}: foo-sim {result}, moto {other:?}")),
         }
     }
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
-    assert_eq!(ours.answers.len(), theirs.answers.len());
+    assert_eq!(simulated.results.len(), of_moto.results.len());
     println!(
-        "{} answers, {} of which moto gives otherwise for a known reason",
-        ours.answers.len(),
+        "{} results, {} of which moto gives otherwise for a known reason",
+        simulated.results.len(),
         known.len()
     );
 }

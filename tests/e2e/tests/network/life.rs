@@ -103,7 +103,7 @@ fn a_cluster_has_its_whole_life_cycle_in_a_managed_network() {
         described(&cluster, ["FooCluster whole-life/whole-life", "True", "NetworkAsRequested"]).await?;
 
         let subnet = only(&after.subnets, "subnet")?.clone();
-        let foreign = world.aws().region().put_stranger_interface(NewInterface {
+        let foreign = world.aws().region().put_foreign_interface(NewInterface {
             subnet,
             groups: BTreeSet::new(),
             description: "of another user's database".to_owned(),

@@ -107,7 +107,7 @@ fn a_cluster_that_a_snapshot_does_not_know_is_applied_again_and_taken_over_and_n
             move |(status, it, _): (&str, &str, &str)| status == "False" && it == reason
         };
         has_condition(&cluster, Kind::FooCluster, "NetworkReady", is("EarlierNetworkExists")).await?;
-        has_condition(&cluster, Kind::FooControlPlane, "ClusterReady", is("ClusterNotOurs")).await?;
+        has_condition(&cluster, Kind::FooControlPlane, "ClusterReady", is("ClusterNotOwned")).await?;
         assert_eq!(in_aws(world)?, before, "nothing is created");
 
         let reader = Reader::of(world.rig()).await?;

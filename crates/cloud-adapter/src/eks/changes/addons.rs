@@ -1,6 +1,6 @@
 //! Changes of add-ons, and of what pods may do in AWS.
 
-use super::calls::{answered, began, done, incomplete, tagged};
+use super::calls::{began, done, incomplete, received, tagged};
 use crate::error::Gap;
 use aws_sdk_eks::Client;
 use aws_sdk_eks::types as aws;
@@ -54,7 +54,7 @@ pub(super) async fn update(
         .set_pod_identity_associations(associations(OPERATION, pod_identities.as_ref())?)
         .resolve_conflicts(resolve(*conflicts))
         .set_client_request_token(token.map(str::to_owned));
-    began(OPERATION, answered(OPERATION, call.send().await)?.update())
+    began(OPERATION, received(OPERATION, call.send().await)?.update())
 }
 
 pub(super) async fn delete(eks: &Client, cluster: &str, name: &str, preserve: bool) -> Result<Changed> {
@@ -78,8 +78,8 @@ pub(super) async fn bind(
         .role_arn(role_arn)
         .set_tags(tagged(tags))
         .set_client_request_token(token.map(str::to_owned));
-    let answer = answered(OPERATION, call.send().await)?;
-    let id = answer.association().and_then(aws::PodIdentityAssociation::association_id);
+    let response = received(OPERATION, call.send().await)?;
+    let id = response.association().and_then(aws::PodIdentityAssociation::association_id);
     let id = id.ok_or_else(|| Gap("associationId").during(OPERATION))?;
     Ok(Changed { id: Some(id.to_owned()), ..Changed::default() })
 }

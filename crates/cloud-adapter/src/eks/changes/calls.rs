@@ -1,4 +1,4 @@
-//! What the calls of changes have in common: tags, and reading answers.
+//! What all changes share: tags, and reading responses.
 
 use crate::eks::shapes;
 use crate::error::{self, Gap};
@@ -12,23 +12,26 @@ use foo_model::network::Tags;
 use std::collections::HashMap;
 use std::error::Error;
 
-/// EKS's answer, or its error.
-pub(super) fn answered<T, E>(operation: Operation, answer: Result<T, SdkError<E, HttpResponse>>) -> Result<T>
+/// EKS's response, or its error.
+pub(super) fn received<T, E>(
+    operation: Operation,
+    response: Result<T, SdkError<E, HttpResponse>>,
+) -> Result<T>
 where
     E: ProvideErrorMetadata + Error + 'static,
 {
-    answer.map_err(|failed| error::of(operation, &failed))
+    response.map_err(|failed| error::of(operation, &failed))
 }
 
 /// A change of which nothing is worth knowing.
 pub(super) fn done<T, E>(
     operation: Operation,
-    answer: Result<T, SdkError<E, HttpResponse>>,
+    response: Result<T, SdkError<E, HttpResponse>>,
 ) -> Result<Changed>
 where
     E: ProvideErrorMetadata + Error + 'static,
 {
-    answered(operation, answer).map(|_| Changed::default())
+    received(operation, response).map(|_| Changed::default())
 }
 
 /// A change that began an update.

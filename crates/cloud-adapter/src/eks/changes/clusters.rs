@@ -1,6 +1,6 @@
 //! Changes of clusters, and tags of everything.
 
-use super::calls::{answered, began, done, shown, tagged};
+use super::calls::{began, done, received, shown, tagged};
 use aws_sdk_eks::Client;
 use aws_sdk_eks::types as aws;
 use foo_cloud::{Operation, Result};
@@ -47,7 +47,7 @@ pub(super) async fn create(
         .deletion_protection(cluster.deletion_protection)
         .set_tags(tagged(&cluster.tags))
         .set_client_request_token(token.map(str::to_owned));
-    shown(OPERATION, answered(OPERATION, call.send().await)?.cluster())
+    shown(OPERATION, received(OPERATION, call.send().await)?.cluster())
 }
 
 pub(super) async fn update_version(
@@ -60,7 +60,7 @@ pub(super) async fn update_version(
     const OPERATION: Operation = Operation::UpdateClusterVersion;
     let call = eks.update_cluster_version().name(cluster).version(version.to_string()).force(force);
     let call = call.set_client_request_token(token.map(str::to_owned));
-    began(OPERATION, answered(OPERATION, call.send().await)?.update())
+    began(OPERATION, received(OPERATION, call.send().await)?.update())
 }
 
 pub(super) async fn update_config(
@@ -86,7 +86,7 @@ pub(super) async fn update_config(
         ConfigUpdate::ZonalShift(to) => call.zonal_shift_config(zonal_shift(*to)),
         ConfigUpdate::DeletionProtection(to) => call.deletion_protection(*to),
     };
-    began(OPERATION, answered(OPERATION, call.send().await)?.update())
+    began(OPERATION, received(OPERATION, call.send().await)?.update())
 }
 
 pub(super) async fn encrypt(eks: &Client, cluster: &str, key: &str, token: Option<&str>) -> Result<Changed> {
@@ -94,13 +94,13 @@ pub(super) async fn encrypt(eks: &Client, cluster: &str, key: &str, token: Optio
     let call = eks.associate_encryption_config().cluster_name(cluster);
     let call = call.set_encryption_config(Some(encryption(key)));
     let call = call.set_client_request_token(token.map(str::to_owned));
-    began(OPERATION, answered(OPERATION, call.send().await)?.update())
+    began(OPERATION, received(OPERATION, call.send().await)?.update())
 }
 
 pub(super) async fn delete(eks: &Client, cluster: &str) -> Result<Changed> {
     const OPERATION: Operation = Operation::DeleteCluster;
-    let answer = answered(OPERATION, eks.delete_cluster().name(cluster).send().await)?;
-    shown(OPERATION, answer.cluster())
+    let response = received(OPERATION, eks.delete_cluster().name(cluster).send().await)?;
+    shown(OPERATION, response.cluster())
 }
 
 pub(super) async fn refresh_insights(eks: &Client, cluster: &str) -> Result<Changed> {

@@ -11,7 +11,7 @@ use foo_model::eks::{
     AddonChange, Change, Changed, ClusterChange, EntryChange, OidcChange, PodIdentityChange, TagChange,
 };
 
-/// Sends a change; the answer has what is worth knowing of AWS's.
+/// Sends a change; returns what the caller needs of AWS's response.
 pub(super) async fn send(cloud: &AwsCloud, change: &Change, token: Option<&str>) -> Result<Changed> {
     let eks = if token.is_some() { &cloud.eks.repeating } else { &cloud.eks.once };
     match change {

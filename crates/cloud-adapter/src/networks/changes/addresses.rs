@@ -1,6 +1,6 @@
 //! Elastic IP addresses, and the NAT gateways that use them.
 
-use super::calls::{answered, done, field, part, tagged};
+use super::calls::{done, field, part, received, tagged};
 use crate::networks::shapes;
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;
@@ -8,15 +8,15 @@ use foo_cloud::{Operation, Result};
 use foo_model::network::{Address, Parts, Tags};
 use foo_model::{AllocationId, NatGatewayId, SubnetId};
 
-/// The answer does not repeat the tags.
+/// The response does not repeat the tags.
 pub(super) async fn allocate(client: &Client, tags: &Tags) -> Result<Parts> {
     const OPERATION: Operation = Operation::AllocateAddress;
     let call = client.allocate_address().domain(aws::DomainType::Vpc);
     let call = call.set_tag_specifications(tagged(aws::ResourceType::ElasticIp, tags));
-    let answer = answered(OPERATION, call.send().await)?;
+    let response = received(OPERATION, call.send().await)?;
     let address = Address {
-        id: field(OPERATION, answer.allocation_id(), "allocationId")?.into(),
-        ip: answer.public_ip().unwrap_or_default().to_owned(),
+        id: field(OPERATION, response.allocation_id(), "allocationId")?.into(),
+        ip: response.public_ip().unwrap_or_default().to_owned(),
         interface: None,
         tags: Tags::new(),
     };
@@ -42,8 +42,8 @@ pub(super) async fn create_nat(
         .allocation_id(allocation.as_str())
         .client_token(token)
         .set_tag_specifications(tagged(aws::ResourceType::Natgateway, tags));
-    let answer = answered(OPERATION, call.send().await)?;
-    let gateway = part(OPERATION, answer.nat_gateway(), "natGateway", shapes::nat_gateway)?;
+    let response = received(OPERATION, call.send().await)?;
+    let gateway = part(OPERATION, response.nat_gateway(), "natGateway", shapes::nat_gateway)?;
     Ok(Parts { nat_gateways: [(gateway.id.clone(), gateway)].into(), ..Parts::default() })
 }
 

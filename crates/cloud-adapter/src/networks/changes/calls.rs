@@ -1,4 +1,4 @@
-//! What the calls of changes have in common: tags, and reading answers.
+//! What all changes share: tags, and reading responses.
 
 use crate::error::{self, Gap};
 use aws_sdk_ec2::types as aws;
@@ -9,33 +9,39 @@ use foo_cloud::{CloudError, ErrorKind, Operation, Result};
 use foo_model::network::{Parts, Tags};
 use std::error::Error;
 
-/// EC2's answer, or its error.
-pub(super) fn answered<T, E>(operation: Operation, answer: Result<T, SdkError<E, HttpResponse>>) -> Result<T>
+/// EC2's response, or its error.
+pub(super) fn received<T, E>(
+    operation: Operation,
+    response: Result<T, SdkError<E, HttpResponse>>,
+) -> Result<T>
 where
     E: ProvideErrorMetadata + Error + 'static,
 {
-    answer.map_err(|failed| error::of(operation, &failed))
+    response.map_err(|failed| error::of(operation, &failed))
 }
 
 /// A change that creates nothing.
-pub(super) fn done<T, E>(operation: Operation, answer: Result<T, SdkError<E, HttpResponse>>) -> Result<Parts>
+pub(super) fn done<T, E>(
+    operation: Operation,
+    response: Result<T, SdkError<E, HttpResponse>>,
+) -> Result<Parts>
 where
     E: ProvideErrorMetadata + Error + 'static,
 {
-    answered(operation, answer).map(|_| Parts::default())
+    received(operation, response).map(|_| Parts::default())
 }
 
-/// The part that an answer must have.
+/// The part that a response must have.
 pub(super) fn part<A, P>(
     operation: Operation,
-    answer: Option<&A>,
+    response: Option<&A>,
     name: &'static str,
     read: impl FnOnce(&A) -> Result<P, Gap>,
 ) -> Result<P> {
-    answer.ok_or(Gap(name)).and_then(read).map_err(|gap| gap.during(operation))
+    response.ok_or(Gap(name)).and_then(read).map_err(|gap| gap.during(operation))
 }
 
-/// A field that an answer must have.
+/// A field that a response must have.
 pub(super) fn field<T>(operation: Operation, value: Option<T>, name: &'static str) -> Result<T> {
     value.ok_or_else(|| Gap(name).during(operation))
 }

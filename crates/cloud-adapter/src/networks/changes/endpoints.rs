@@ -1,6 +1,6 @@
 //! VPC endpoints.
 
-use super::calls::{answered, done, never, part, tagged};
+use super::calls::{done, never, part, received, tagged};
 use crate::error;
 use crate::networks::endpoints as shapes;
 use aws_sdk_ec2::Client;
@@ -36,8 +36,8 @@ pub(super) async fn create(
             .private_dns_enabled(*private_dns),
         EndpointKind::Other(_) => return Err(never(OPERATION, "only gateways and interfaces are made")),
     };
-    let answer = answered(OPERATION, call.send().await)?;
-    let endpoint = part(OPERATION, answer.vpc_endpoint(), "vpcEndpoint", shapes::endpoint)?;
+    let response = received(OPERATION, call.send().await)?;
+    let endpoint = part(OPERATION, response.vpc_endpoint(), "vpcEndpoint", shapes::endpoint)?;
     Ok(Parts { endpoints: [(endpoint.id.clone(), endpoint)].into(), ..Parts::default() })
 }
 
@@ -55,13 +55,13 @@ pub(super) async fn modify(client: &Client, endpoint: &EndpointId, change: &Endp
     done(Operation::ModifyVpcEndpoint, call.send().await)
 }
 
-/// EC2 reports success, and lists in the answer the endpoints that it did not delete: then the change fails.
+/// EC2 reports success, and lists in the response the endpoints that it did not delete: then the change fails.
 /// Endpoints that do not exist are no failure, unless none of them exists.
 pub(super) async fn delete(client: &Client, endpoints: &BTreeSet<EndpointId>) -> Result<Parts> {
     const OPERATION: Operation = Operation::DeleteVpcEndpoints;
     let call = client.delete_vpc_endpoints().set_vpc_endpoint_ids(list(endpoints));
-    let answer = answered(OPERATION, call.send().await)?;
-    let refusals: Vec<CloudError> = answer.unsuccessful().iter().map(refusal).collect();
+    let response = received(OPERATION, call.send().await)?;
+    let refusals: Vec<CloudError> = response.unsuccessful().iter().map(refusal).collect();
     let all_are_gone = !refusals.is_empty() && refusals.len() >= endpoints.len();
     let worst = refusals.iter().find(|error| error.kind != ErrorKind::NotFound);
     match worst.or_else(|| refusals.first().filter(|_| all_are_gone)) {

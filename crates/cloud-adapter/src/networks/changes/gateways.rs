@@ -1,6 +1,6 @@
 //! Internet gateways and egress-only internet gateways.
 
-use super::calls::{answered, done, field, part, tagged};
+use super::calls::{done, field, part, received, tagged};
 use crate::networks::shapes;
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;
@@ -12,8 +12,8 @@ pub(super) async fn create_internet(client: &Client, tags: &Tags) -> Result<Part
     const OPERATION: Operation = Operation::CreateInternetGateway;
     let call = client.create_internet_gateway();
     let call = call.set_tag_specifications(tagged(aws::ResourceType::InternetGateway, tags));
-    let answer = answered(OPERATION, call.send().await)?;
-    let gateway = part(OPERATION, answer.internet_gateway(), "internetGateway", shapes::internet_gateway)?;
+    let response = received(OPERATION, call.send().await)?;
+    let gateway = part(OPERATION, response.internet_gateway(), "internetGateway", shapes::internet_gateway)?;
     Ok(Parts { internet_gateways: [(gateway.id.clone(), gateway)].into(), ..Parts::default() })
 }
 
@@ -44,8 +44,8 @@ pub(super) async fn create_egress_only(
         .vpc_id(vpc.as_str())
         .client_token(token)
         .set_tag_specifications(tagged(aws::ResourceType::EgressOnlyInternetGateway, tags));
-    let answer = answered(OPERATION, call.send().await)?;
-    let made = field(OPERATION, answer.egress_only_internet_gateway(), "egressOnlyInternetGateway")?;
+    let response = received(OPERATION, call.send().await)?;
+    let made = field(OPERATION, response.egress_only_internet_gateway(), "egressOnlyInternetGateway")?;
     let id = field(OPERATION, made.egress_only_internet_gateway_id(), "egressOnlyInternetGatewayId")?;
     // It may not be attached yet.
     let gateway = EgressOnlyGateway { id: id.into(), vpc: vpc.clone(), tags: shapes::tags(made.tags()) };

@@ -15,7 +15,7 @@ use crate::AwsCloud;
 use foo_cloud::Result;
 use foo_model::network::{Change, Parts};
 
-/// Sends a change; the answer has what it created. One table of all changes, hence its length.
+/// Sends a change; the response has what it created. One table of all changes, hence its length.
 pub(super) async fn send(cloud: &AwsCloud, change: &Change) -> Result<Parts> {
     use Change as C;
     let (ec2, with_token) = (&cloud.ec2.once, &cloud.ec2.repeating);

@@ -1,6 +1,6 @@
 //! Route tables, routes, and the subnets that use a table.
 
-use super::calls::{answered, done, field, never, part, tagged};
+use super::calls::{done, field, never, part, received, tagged};
 use crate::networks::routes as shapes;
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;
@@ -15,8 +15,8 @@ pub(super) async fn create_table(client: &Client, vpc: &VpcId, tags: &Tags, toke
         .vpc_id(vpc.as_str())
         .client_token(token)
         .set_tag_specifications(tagged(aws::ResourceType::RouteTable, tags));
-    let answer = answered(OPERATION, call.send().await)?;
-    Ok(one(part(OPERATION, answer.route_table(), "routeTable", shapes::route_table)?))
+    let response = received(OPERATION, call.send().await)?;
+    Ok(one(part(OPERATION, response.route_table(), "routeTable", shapes::route_table)?))
 }
 
 /// Adds the destination of a route to a call, whose SDK builders share these methods but no trait.
@@ -80,12 +80,12 @@ pub(super) async fn delete(
 pub(super) async fn associate(client: &Client, table: &RouteTableId, subnet: &SubnetId) -> Result<Parts> {
     const OPERATION: Operation = Operation::AssociateRouteTable;
     let call = client.associate_route_table().route_table_id(table.as_str()).subnet_id(subnet.as_str());
-    let answer = answered(OPERATION, call.send().await)?;
-    let id = field(OPERATION, answer.association_id(), "associationId")?.into();
+    let response = received(OPERATION, call.send().await)?;
+    let id = field(OPERATION, response.association_id(), "associationId")?.into();
     Ok(one(with_association(table, TableAssociation { id, subnet: subnet.clone() })))
 }
 
-/// The answer does not contain the subnet, so that of the association is empty.
+/// The response does not contain the subnet, so that of the association is empty.
 pub(super) async fn replace_association(
     client: &Client,
     association: &AssociationId,
@@ -93,8 +93,8 @@ pub(super) async fn replace_association(
 ) -> Result<Parts> {
     const OPERATION: Operation = Operation::ReplaceRouteTableAssociation;
     let call = client.replace_route_table_association().association_id(association.as_str());
-    let answer = answered(OPERATION, call.route_table_id(table.as_str()).send().await)?;
-    let id = field(OPERATION, answer.new_association_id(), "newAssociationId")?.into();
+    let response = received(OPERATION, call.route_table_id(table.as_str()).send().await)?;
+    let id = field(OPERATION, response.new_association_id(), "newAssociationId")?.into();
     Ok(one(with_association(table, TableAssociation { id, subnet: SubnetId::new("") })))
 }
 
@@ -112,7 +112,7 @@ fn one(table: RouteTable) -> Parts {
     Parts { route_tables: [(table.id.clone(), table)].into(), ..Parts::default() }
 }
 
-/// A table with nothing but the association that an answer contains.
+/// A table with nothing but the association that a response contains.
 fn with_association(id: &RouteTableId, association: TableAssociation) -> RouteTable {
     RouteTable {
         id: id.clone(),

@@ -1,6 +1,6 @@
 //! Security groups and their rules.
 
-use super::calls::{answered, done, field, tagged};
+use super::calls::{done, field, received, tagged};
 use crate::networks::rules::{Purpose, permissions};
 use crate::networks::shapes;
 use aws_sdk_ec2::Client;
@@ -10,7 +10,7 @@ use foo_model::network::{Parts, Rule, SecurityGroup, Tags};
 use foo_model::{SecurityGroupId, VpcId};
 use std::collections::BTreeSet;
 
-/// The answer does not contain the rules: EC2 adds one that allows all outbound traffic.
+/// The response does not contain the rules: EC2 adds one that allows all outbound traffic.
 pub(super) async fn create(
     client: &Client,
     vpc: &VpcId,
@@ -25,15 +25,15 @@ pub(super) async fn create(
         .group_name(name)
         .description(description)
         .set_tag_specifications(tagged(aws::ResourceType::SecurityGroup, tags));
-    let answer = answered(OPERATION, call.send().await)?;
+    let response = received(OPERATION, call.send().await)?;
     let group = SecurityGroup {
-        id: field(OPERATION, answer.group_id(), "groupId")?.into(),
+        id: field(OPERATION, response.group_id(), "groupId")?.into(),
         vpc: vpc.clone(),
         name: name.to_owned(),
         description: description.to_owned(),
         ingress: BTreeSet::new(),
         egress: BTreeSet::new(),
-        tags: shapes::tags(answer.tags()),
+        tags: shapes::tags(response.tags()),
     };
     Ok(Parts { security_groups: [(group.id.clone(), group)].into(), ..Parts::default() })
 }

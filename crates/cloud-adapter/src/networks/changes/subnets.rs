@@ -1,6 +1,6 @@
 //! Subnets.
 
-use super::calls::{answered, done, part, tagged};
+use super::calls::{done, part, received, tagged};
 use crate::networks::shapes;
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;
@@ -24,8 +24,8 @@ pub(super) async fn create(
         .cidr_block(cidr.to_string())
         .set_ipv6_cidr_block(ipv6.map(|range| range.to_string()))
         .set_tag_specifications(tagged(aws::ResourceType::Subnet, tags));
-    let answer = answered(OPERATION, call.send().await)?;
-    Ok(one(part(OPERATION, answer.subnet(), "subnet", shapes::subnet)?))
+    let response = received(OPERATION, call.send().await)?;
+    Ok(one(part(OPERATION, response.subnet(), "subnet", shapes::subnet)?))
 }
 
 pub(super) async fn modify(
@@ -46,8 +46,8 @@ pub(super) async fn modify(
 pub(super) async fn associate(client: &Client, subnet: &SubnetId, ipv6: Ipv6Net) -> Result<Parts> {
     let call = client.associate_subnet_cidr_block().subnet_id(subnet.as_str());
     let call = call.ipv6_cidr_block(ipv6.to_string());
-    let answer = answered(Operation::AssociateSubnetCidrBlock, call.send().await)?;
-    let range = answer.ipv6_cidr_block_association().and_then(shapes::v6_of_subnet);
+    let response = received(Operation::AssociateSubnetCidrBlock, call.send().await)?;
+    let range = response.ipv6_cidr_block_association().and_then(shapes::v6_of_subnet);
     Ok(one(Subnet { ipv6: range.into_iter().collect(), ..nothing_but(subnet) }))
 }
 
@@ -59,7 +59,7 @@ fn one(subnet: Subnet) -> Parts {
     Parts { subnets: [(subnet.id.clone(), subnet)].into(), ..Parts::default() }
 }
 
-/// A subnet of which an answer contains only the id.
+/// A subnet of which a response contains only the id.
 fn nothing_but(id: &SubnetId) -> Subnet {
     Subnet {
         id: id.clone(),

@@ -1,6 +1,6 @@
 //! VPCs and their ranges.
 
-use super::calls::{answered, done, part, tagged};
+use super::calls::{done, part, received, tagged};
 use crate::networks::shapes;
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;
@@ -16,8 +16,8 @@ pub(super) async fn create(client: &Client, cidr: Ipv4Net, ipv6: bool, tags: &Ta
         .cidr_block(cidr.to_string())
         .set_amazon_provided_ipv6_cidr_block(ipv6.then_some(true))
         .set_tag_specifications(tagged(aws::ResourceType::Vpc, tags));
-    let answer = answered(OPERATION, call.send().await)?;
-    Ok(one(part(OPERATION, answer.vpc(), "vpc", shapes::vpc)?))
+    let response = received(OPERATION, call.send().await)?;
+    Ok(one(part(OPERATION, response.vpc(), "vpc", shapes::vpc)?))
 }
 
 pub(super) async fn modify(
@@ -43,10 +43,10 @@ pub(super) async fn associate(client: &Client, vpc: &VpcId, cidr: Option<Ipv4Net
         Some(cidr) => call.cidr_block(cidr.to_string()),
         None => call.amazon_provided_ipv6_cidr_block(true),
     };
-    let answer = answered(OPERATION, call.send().await)?;
-    let v4 = answer.cidr_block_association().and_then(shapes::v4_of_vpc);
-    // Amazon chooses the IPv6 range later, so the answer does not contain it.
-    let v6 = answer.ipv6_cidr_block_association().and_then(shapes::v6_of_vpc);
+    let response = received(OPERATION, call.send().await)?;
+    let v4 = response.cidr_block_association().and_then(shapes::v4_of_vpc);
+    // Amazon chooses the IPv6 range later, so the response does not contain it.
+    let v6 = response.ipv6_cidr_block_association().and_then(shapes::v6_of_vpc);
     Ok(one(Vpc { cidrs: v4.into_iter().collect(), ipv6: v6.into_iter().collect(), ..nothing_but(vpc) }))
 }
 
@@ -63,7 +63,7 @@ fn one(vpc: Vpc) -> Parts {
     Parts { vpcs: [(vpc.id.clone(), vpc)].into(), ..Parts::default() }
 }
 
-/// A VPC of which an answer contains only the id.
+/// A VPC of which a response contains only the id.
 fn nothing_but(id: &VpcId) -> Vpc {
     Vpc {
         id: id.clone(),

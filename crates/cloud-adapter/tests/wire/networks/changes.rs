@@ -1,7 +1,7 @@
-//! Changes of networks: each is one request, and its answer tells what it created.
+//! Changes of networks: each is one request, and its response shows what it created.
 
 use super::fields;
-use crate::canned::{Canned, Reply, autoscaling_answer, ec2_answer, ec2_error};
+use crate::canned::{Canned, Reply, autoscaling_response, ec2_error, ec2_response};
 use crate::shapes::tags;
 use foo_cloud::{ErrorKind, Networks, Operation};
 use foo_model::VpcId;
@@ -10,9 +10,9 @@ use foo_model::network::{
     RouteTarget, Rule, SubnetAttribute, Tags,
 };
 
-/// Sends one change and compares its request with these lines; the answer's content is given.
-async fn sends(change: Change, answer: &'static str, expected: &[&str]) -> Parts {
-    let server = Canned::start(move |form, _| ec2_answer(&form["Action"], answer)).await;
+/// Sends one change and compares its request with these lines; the response's content is given.
+async fn sends(change: Change, response: &'static str, expected: &[&str]) -> Parts {
+    let server = Canned::start(move |form, _| ec2_response(&form["Action"], response)).await;
     let made = server.cloud().await.change_network(&change).await.unwrap();
     let asked = server.asked();
     assert_eq!(asked.len(), 1);
@@ -73,17 +73,17 @@ async fn a_vpc_and_its_ranges() {
     does(attribute(DnsAttribute::Support, true), &["EnableDnsSupport.Value=true", "VpcId=vpc-1"]).await;
     does(attribute(DnsAttribute::Hostnames, false), &["EnableDnsHostnames.Value=false", "VpcId=vpc-1"]).await;
 
-    let answer = "<vpcId>vpc-1</vpcId><cidrBlockAssociation><cidrBlock>100.64.0.0/16</cidrBlock>\
+    let response = "<vpcId>vpc-1</vpcId><cidrBlockAssociation><cidrBlock>100.64.0.0/16</cidrBlock>\
                   <associationId>vpc-cidr-assoc-1</associationId><cidrBlockState><state>associating</state></cidrBlockState>\
                   </cidrBlockAssociation>";
     let change = Change::AssociateVpcCidrBlock { vpc: "vpc-1".into(), cidr: v4("100.64.0.0/16") };
-    let made = sends(change, answer, &["CidrBlock=100.64.0.0/16", "VpcId=vpc-1"]).await;
+    let made = sends(change, response, &["CidrBlock=100.64.0.0/16", "VpcId=vpc-1"]).await;
     assert_eq!(made.vpcs[&"vpc-1".into()].cidrs[0].id.as_str(), "vpc-cidr-assoc-1");
 
-    let answer = "<vpcId>vpc-1</vpcId><ipv6CidrBlockAssociation><associationId>vpc-cidr-assoc-2</associationId>\
+    let response = "<vpcId>vpc-1</vpcId><ipv6CidrBlockAssociation><associationId>vpc-cidr-assoc-2</associationId>\
                   </ipv6CidrBlockAssociation>";
     let change = Change::AssociateVpcIpv6 { vpc: "vpc-1".into() };
-    let made = sends(change, answer, &["AmazonProvidedIpv6CidrBlock=true", "VpcId=vpc-1"]).await;
+    let made = sends(change, response, &["AmazonProvidedIpv6CidrBlock=true", "VpcId=vpc-1"]).await;
     assert!(made.vpcs[&"vpc-1".into()].ipv6.is_empty(), "the range is chosen later");
 
     does(
@@ -96,7 +96,7 @@ async fn a_vpc_and_its_ranges() {
 
 #[tokio::test]
 async fn a_subnet() {
-    let answer = "<subnet><subnetId>subnet-1</subnetId><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/20</cidrBlock>\
+    let response = "<subnet><subnetId>subnet-1</subnetId><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/20</cidrBlock>\
                   <availabilityZone>a</availabilityZone><availableIpAddressCount>4091</availableIpAddressCount></subnet>";
     let change = Change::CreateSubnet {
         vpc: "vpc-1".into(),
@@ -112,7 +112,7 @@ async fn a_subnet() {
         "Ipv6CidrBlock=2001:db8::/64",
         "VpcId=vpc-1"
     );
-    let made = sends(change, answer, &lines(&asked)).await;
+    let made = sends(change, response, &lines(&asked)).await;
     assert!(made.subnets.contains_key(&"subnet-1".into()));
 
     let attribute =
@@ -128,19 +128,19 @@ async fn a_subnet() {
     )
     .await;
 
-    let answer = "<subnetId>subnet-1</subnetId><ipv6CidrBlockAssociation><ipv6CidrBlock>2001:db8::/64</ipv6CidrBlock>\
+    let response = "<subnetId>subnet-1</subnetId><ipv6CidrBlockAssociation><ipv6CidrBlock>2001:db8::/64</ipv6CidrBlock>\
                   <associationId>subnet-cidr-assoc-1</associationId></ipv6CidrBlockAssociation>";
     let change = Change::AssociateSubnetCidrBlock { subnet: "subnet-1".into(), ipv6: v4("2001:db8::/64") };
-    let made = sends(change, answer, &["Ipv6CidrBlock=2001:db8::/64", "SubnetId=subnet-1"]).await;
+    let made = sends(change, response, &["Ipv6CidrBlock=2001:db8::/64", "SubnetId=subnet-1"]).await;
     assert_eq!(made.subnets[&"subnet-1".into()].ipv6[0].id.as_str(), "subnet-cidr-assoc-1");
     does(Change::DeleteSubnet { subnet: "subnet-1".into() }, &["SubnetId=subnet-1"]).await;
 }
 
 #[tokio::test]
 async fn gateways_of_the_internet() {
-    let answer = "<internetGateway><internetGatewayId>igw-1</internetGatewayId></internetGateway>";
+    let response = "<internetGateway><internetGatewayId>igw-1</internetGatewayId></internetGateway>";
     let change = Change::CreateInternetGateway { tags: tag() };
-    let made = sends(change, answer, &lines(&with_tag!("internet-gateway"))).await;
+    let made = sends(change, response, &lines(&with_tag!("internet-gateway"))).await;
     assert_eq!(made.internet_gateways[&"igw-1".into()].vpc, None);
     let both = ["InternetGatewayId=igw-1", "VpcId=vpc-1"];
     let (gateway, vpc) = (|| "igw-1".into(), || "vpc-1".into());
@@ -148,12 +148,12 @@ async fn gateways_of_the_internet() {
     does(Change::DetachInternetGateway { gateway: gateway(), vpc: vpc() }, &both).await;
     does(Change::DeleteInternetGateway { gateway: gateway() }, &both[..1]).await;
 
-    let answer = "<egressOnlyInternetGateway><egressOnlyInternetGatewayId>eigw-1</egressOnlyInternetGatewayId>\
+    let response = "<egressOnlyInternetGateway><egressOnlyInternetGatewayId>eigw-1</egressOnlyInternetGatewayId>\
                   </egressOnlyInternetGateway>";
     let change =
         Change::CreateEgressOnlyInternetGateway { vpc: "vpc-1".into(), tags: tag(), token: "t-1".into() };
     let asked = with_tag!("egress-only-internet-gateway", "ClientToken=t-1", "VpcId=vpc-1");
-    let made = sends(change, answer, &lines(&asked)).await;
+    let made = sends(change, response, &lines(&asked)).await;
     assert_eq!(made.egress_only_gateways[&"eigw-1".into()].vpc.as_str(), "vpc-1", "attached or not yet");
     does(
         Change::DeleteEgressOnlyInternetGateway { gateway: "eigw-1".into() },
@@ -164,17 +164,17 @@ async fn gateways_of_the_internet() {
 
 #[tokio::test]
 async fn an_address_and_a_nat_gateway() {
-    let answer = "<allocationId>eipalloc-1</allocationId><publicIp>192.0.2.1</publicIp>";
+    let response = "<allocationId>eipalloc-1</allocationId><publicIp>192.0.2.1</publicIp>";
     let made = sends(
         Change::AllocateAddress { tags: tag() },
-        answer,
+        response,
         &lines(&with_tag!("elastic-ip", "Domain=vpc")),
     )
     .await;
     assert_eq!(made.addresses[&"eipalloc-1".into()].ip, "192.0.2.1");
     does(Change::ReleaseAddress { allocation: "eipalloc-1".into() }, &["AllocationId=eipalloc-1"]).await;
 
-    let answer = "<natGateway><natGatewayId>nat-1</natGatewayId><vpcId>vpc-1</vpcId><subnetId>subnet-1</subnetId>\
+    let response = "<natGateway><natGatewayId>nat-1</natGatewayId><vpcId>vpc-1</vpcId><subnetId>subnet-1</subnetId>\
                   <state>pending</state></natGateway>";
     let change = Change::CreateNatGateway {
         subnet: "subnet-1".into(),
@@ -183,29 +183,29 @@ async fn an_address_and_a_nat_gateway() {
         token: "t-1".into(),
     };
     let asked = with_tag!("natgateway", "AllocationId=eipalloc-1", "ClientToken=t-1", "SubnetId=subnet-1");
-    let made = sends(change, answer, &lines(&asked)).await;
+    let made = sends(change, response, &lines(&asked)).await;
     assert!(made.nat_gateways.contains_key(&"nat-1".into()));
     does(Change::DeleteNatGateway { gateway: "nat-1".into() }, &["NatGatewayId=nat-1"]).await;
 }
 
 #[tokio::test]
 async fn route_tables_and_who_uses_them() {
-    let answer = "<routeTable><routeTableId>rtb-1</routeTableId><vpcId>vpc-1</vpcId></routeTable>";
+    let response = "<routeTable><routeTableId>rtb-1</routeTableId><vpcId>vpc-1</vpcId></routeTable>";
     let change = Change::CreateRouteTable { vpc: "vpc-1".into(), tags: tag(), token: "t-1".into() };
     let asked = with_tag!("route-table", "ClientToken=t-1", "VpcId=vpc-1");
-    let made = sends(change, answer, &lines(&asked)).await;
+    let made = sends(change, response, &lines(&asked)).await;
     assert!(made.route_tables.contains_key(&"rtb-1".into()));
 
     let change = Change::AssociateRouteTable { table: "rtb-1".into(), subnet: "subnet-1".into() };
-    let answer = "<associationId>rtbassoc-1</associationId>";
-    let made = sends(change, answer, &["RouteTableId=rtb-1", "SubnetId=subnet-1"]).await;
+    let response = "<associationId>rtbassoc-1</associationId>";
+    let made = sends(change, response, &["RouteTableId=rtb-1", "SubnetId=subnet-1"]).await;
     let association = &made.route_tables[&"rtb-1".into()].associations[0];
     assert_eq!((association.id.as_str(), association.subnet.as_str()), ("rtbassoc-1", "subnet-1"));
 
     let change =
         Change::ReplaceRouteTableAssociation { association: "rtbassoc-1".into(), table: "rtb-2".into() };
-    let answer = "<newAssociationId>rtbassoc-2</newAssociationId>";
-    let made = sends(change, answer, &["AssociationId=rtbassoc-1", "RouteTableId=rtb-2"]).await;
+    let response = "<newAssociationId>rtbassoc-2</newAssociationId>";
+    let made = sends(change, response, &["AssociationId=rtbassoc-1", "RouteTableId=rtb-2"]).await;
     assert_eq!(made.route_tables[&"rtb-2".into()].associations[0].id.as_str(), "rtbassoc-2");
     does(Change::DisassociateRouteTable { association: "rtbassoc-1".into() }, &["AssociationId=rtbassoc-1"])
         .await;
@@ -247,7 +247,7 @@ async fn routes_by_destination_and_target() {
 
 #[tokio::test]
 async fn what_only_aws_makes_is_never_asked_for() {
-    let server = Canned::always(|| ec2_answer("Never", "")).await;
+    let server = Canned::always(|| ec2_response("Never", "")).await;
     let cloud = server.cloud().await;
     let table = || "rtb-1".into();
     let destination = || Destination::V4(v4("0.0.0.0/0"));
@@ -277,7 +277,7 @@ async fn what_only_aws_makes_is_never_asked_for() {
 
 #[tokio::test]
 async fn a_security_group_and_its_rules() {
-    let answer = "<groupId>sg-1</groupId><tagSet><item><key>k</key><value>v</value></item></tagSet>";
+    let response = "<groupId>sg-1</groupId><tagSet><item><key>k</key><value>v</value></item></tagSet>";
     let change = Change::CreateSecurityGroup {
         vpc: "vpc-1".into(),
         name: "node".into(),
@@ -285,7 +285,7 @@ async fn a_security_group_and_its_rules() {
         tags: tag(),
     };
     let asked = with_tag!("security-group", "GroupDescription=nodes", "GroupName=node", "VpcId=vpc-1");
-    let made = sends(change, answer, &lines(&asked)).await;
+    let made = sends(change, response, &lines(&asked)).await;
     assert_eq!(made.security_groups[&"sg-1".into()].tags, tag());
 
     let rules = || {
@@ -322,7 +322,7 @@ async fn a_security_group_and_its_rules() {
 
 #[tokio::test]
 async fn endpoints() {
-    let answer = "<vpcEndpoint><vpcEndpointId>vpce-1</vpcEndpointId><vpcId>vpc-1</vpcId></vpcEndpoint>";
+    let response = "<vpcEndpoint><vpcEndpointId>vpce-1</vpcEndpointId><vpcId>vpc-1</vpcId></vpcEndpoint>";
     let create = |kind| Change::CreateVpcEndpoint {
         vpc: "vpc-1".into(),
         service: "com.amazonaws.r.s3".into(),
@@ -340,7 +340,7 @@ async fn endpoints() {
         "VpcId=vpc-1"
     );
     let gateway = EndpointKind::Gateway { tables: ["rtb-1".into(), "rtb-2".into()].into() };
-    let made = sends(create(gateway), answer, &lines(&asked)).await;
+    let made = sends(create(gateway), response, &lines(&asked)).await;
     assert!(made.endpoints.contains_key(&"vpce-1".into()));
     let asked = with_tag!(
         "vpc-endpoint",
@@ -357,7 +357,7 @@ async fn endpoints() {
         groups: ["sg-1".into()].into(),
         private_dns: true,
     };
-    sends(create(interface), answer, &lines(&asked)).await;
+    sends(create(interface), response, &lines(&asked)).await;
 
     let change = EndpointChange {
         add_tables: ["rtb-1".into()].into(),
@@ -401,8 +401,8 @@ async fn endpoints_that_ec2_does_not_delete_are_a_failure_of_the_change() {
         };
         let items: String = unsuccessful.iter().map(item).collect();
         async move {
-            let answer = format!("<unsuccessful>{items}</unsuccessful>");
-            let server = Canned::always(move || ec2_answer("DeleteVpcEndpoints", &answer)).await;
+            let response = format!("<unsuccessful>{items}</unsuccessful>");
+            let server = Canned::always(move || ec2_response("DeleteVpcEndpoints", &response)).await;
             let both = Change::DeleteVpcEndpoints { endpoints: ["vpce-1".into(), "vpce-2".into()].into() };
             server.cloud().await.change_network(&both).await
         }
@@ -434,7 +434,7 @@ async fn tags_and_what_others_left() {
 #[tokio::test]
 async fn load_balancers_are_deleted_by_the_api_that_made_them() {
     const ARN: &str = "arn:aws:elasticloadbalancing:r:1:loadbalancer/net/n/1";
-    let server = Canned::start(|form, _| autoscaling_answer(&form["Action"], "")).await;
+    let server = Canned::start(|form, _| autoscaling_response(&form["Action"], "")).await;
     let cloud = server.cloud().await;
     for change in [
         Change::DeleteLoadBalancer { kind: LoadBalancerKind::Classic, name: "old".into(), arn: None },
@@ -460,11 +460,11 @@ async fn load_balancers_are_deleted_by_the_api_that_made_them() {
     );
 }
 
-/// How often a change is sent whose answer never comes.
+/// How often a change is sent that gets no response.
 async fn sent(change: Change) -> usize {
     let server = Canned::always(|| Reply::HangUp).await;
     let error = server.cloud().await.change_network(&change).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::LostAnswer, "{change:?}");
+    assert_eq!(error.kind, ErrorKind::LostResponse, "{change:?}");
     assert!(error.may_have_happened());
     server.asked().len()
 }
@@ -498,8 +498,8 @@ async fn only_what_has_a_token_is_sent_again() {
 }
 
 #[tokio::test]
-async fn an_answer_without_an_id_may_have_created_something() {
-    let server = Canned::start(|form, _| ec2_answer(&form["Action"], "")).await;
+async fn a_response_without_an_id_may_have_created_something() {
+    let server = Canned::start(|form, _| ec2_response(&form["Action"], "")).await;
     let cloud = server.cloud().await;
     for change in [
         Change::CreateVpc { cidr: v4("10.0.0.0/16"), ipv6: false, tags: tag() },

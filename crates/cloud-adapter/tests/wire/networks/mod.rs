@@ -1,11 +1,11 @@
-//! Networks: what goes over the wire, and what becomes of the answers.
+//! Networks: requests on the wire, and how responses are read.
 
 mod changes;
-mod looks;
+mod reads;
 mod services;
 mod simulator;
 
-use crate::canned::{Canned, Form, ec2_answer};
+use crate::canned::{Canned, Form, ec2_response};
 use foo_cloud::Networks;
 use foo_model::network::{Kind, Parts, Scope};
 use std::collections::BTreeMap;
@@ -24,10 +24,10 @@ fn ids(ids: &[&str]) -> Scope {
     Scope::Ids(ids.iter().map(|id| (*id).to_owned()).collect())
 }
 
-/// The answer to one look, and what was asked for it.
-async fn look(kind: Kind, scope: &Scope, set: &'static str, item: &str) -> (Parts, Form) {
+/// The response to one read, and its request.
+async fn describe_one(kind: Kind, scope: &Scope, set: &'static str, item: &str) -> (Parts, Form) {
     let body = format!("<{set}><item>{item}</item></{set}>");
-    let server = Canned::start(move |form, _| ec2_answer(&form["Action"], &body)).await;
+    let server = Canned::start(move |form, _| ec2_response(&form["Action"], &body)).await;
     let parts = server.cloud().await.describe_network(kind, scope).await.unwrap();
     assert_eq!(server.asked().len(), 1);
     (parts, server.asked().remove(0))

@@ -1,7 +1,7 @@
-//! Looks at what other services than EC2 know: load balancers, target groups, quotas.
+//! Reads of other services than EC2: load balancers, target groups, quotas.
 
 use super::{only, tagged};
-use crate::canned::{Canned, Form, Reply, autoscaling_answer, autoscaling_error, ec2_answer};
+use crate::canned::{Canned, Form, Reply, autoscaling_error, autoscaling_response, ec2_response};
 use foo_cloud::{Compute, ErrorKind, Networks, VcpuQuota};
 use foo_cloud_adapter::AwsCloud;
 use foo_model::network::{Kind, LoadBalancerKind, Scope};
@@ -42,7 +42,7 @@ fn balancers(form: &Form) -> Reply {
         }
         (other, _) => panic!("{other}"),
     };
-    autoscaling_answer(&form["Action"], &content)
+    autoscaling_response(&form["Action"], &content)
 }
 
 #[tokio::test]
@@ -77,12 +77,12 @@ async fn a_load_balancer_that_goes_between_two_calls_hides_no_other() {
                 format!("<member><LoadBalancerName>{name}</LoadBalancerName><VPCId>vpc-1</VPCId></member>")
             };
             let all = format!("{}{}", one("gone"), one("here"));
-            autoscaling_answer(
+            autoscaling_response(
                 "DescribeLoadBalancers",
                 &format!("<LoadBalancerDescriptions>{all}</LoadBalancerDescriptions>"),
             )
         }
-        "DescribeLoadBalancers" => autoscaling_answer("DescribeLoadBalancers", "<LoadBalancers/>"),
+        "DescribeLoadBalancers" => autoscaling_response("DescribeLoadBalancers", "<LoadBalancers/>"),
         _ => balancers(form),
     })
     .await;
@@ -118,7 +118,7 @@ async fn quotas_where(refused: &'static str) -> (AwsCloud, Canned) {
             "GetServiceQuota" => return Reply::Json(200, r#"{"Quota":{"Value":5.0}}"#.to_owned()),
             other => panic!("{other}"),
         };
-        ec2_answer(&form["Action"], content)
+        ec2_response(&form["Action"], content)
     })
     .await;
     (server.cloud().await, server)
@@ -152,14 +152,14 @@ async fn quotas_of_vcpus_are_asked_for_by_their_codes() {
 }
 
 #[tokio::test]
-async fn a_volume_that_is_being_deleted_is_left_by_nobody() {
+async fn a_volume_that_is_being_deleted_counts_as_deleted() {
     let volume = |id: &str, status: &str| {
         format!("<item><volumeId>{id}</volumeId><status>{status}</status><attachmentSet/></item>")
     };
     let all =
         [volume("vol-1", "available"), volume("vol-2", "deleting"), volume("vol-3", "deleted")].concat();
     let content = format!("<volumeSet>{all}</volumeSet>");
-    let server = Canned::start(move |_, _| ec2_answer("DescribeVolumes", &content)).await;
+    let server = Canned::start(move |_, _| ec2_response("DescribeVolumes", &content)).await;
     let found = server.cloud().await.describe_volumes_tagged("kubernetes.io/cluster/c").await.unwrap();
     let found: Vec<_> = found.iter().map(|it| (it.id.as_str(), it.goes_with_instance)).collect();
     assert_eq!(found, [("vol-1", false)]);

@@ -1,5 +1,5 @@
 //! The life of a network through the real SDK against the simulator's wire, with the rights of the generated policies and no
-//! others. After each change, everything that is looked at must equal what the simulator's own implementation says.
+//! others. After each change, every read must equal that of the simulator's own implementation of the trait.
 
 use crate::canned::settings;
 use crate::shapes::tags;
@@ -65,12 +65,12 @@ impl World {
         self.wire.change_network(&change).await.unwrap_err()
     }
 
-    /// What is ours, which both sides see alike.
+    /// The parts of the test's scope, which both sides see alike.
     async fn compare(&self) -> Parts {
         let mut all = Parts::default();
         for kind in Kind::iter() {
             if !matches!(kind, Kind::VpcAttributes | Kind::LoadBalancer | Kind::TargetGroup) {
-                merge(&mut all, self.same(kind, ours()).await);
+                merge(&mut all, self.same(kind, own_scope()).await);
             }
         }
         all
@@ -119,7 +119,7 @@ fn together(policies: &[&str]) -> Policy {
     serde_json::from_value(serde_json::json!({"Version": "2012-10-17", "Statement": statements})).unwrap()
 }
 
-fn ours() -> Scope {
+fn own_scope() -> Scope {
     Scope::TagKey(TAG_NETWORK.into())
 }
 
@@ -196,7 +196,7 @@ async fn network(world: &World) -> Network {
         tags: own(),
         token: "nat".into(),
     };
-    // The answer is lost; with the token the SDK asks again and gets the same gateway.
+    // The response is lost; with the token the SDK repeats the call and gets the same gateway.
     world.server.simulator().add_fault(FaultRule::on("CreateNatGateway", Fault::DroppedAfter).times(1));
     let made = world.does(nat.clone()).await.nat_gateways;
     assert_eq!(world.does(nat).await.nat_gateways, made);
@@ -386,12 +386,12 @@ async fn leftovers_are_deleted_by_the_tags_of_their_makers() {
     let world = World::with_rights(&[POOLS, NETWORKS, LEFTOVERS]).await;
     let controller = tags(&[("elbv2.k8s.aws/cluster", "c")]);
     let service = tags(&[("kubernetes.io/service-name", "ns/s"), ("kubernetes.io/cluster/c", "owned")]);
-    let theirs = tags(&[("team", "x")]);
+    let foreign = tags(&[("team", "x")]);
     for new in [
         balancer("web", LoadBalancerKind::Application, controller),
         balancer("old", LoadBalancerKind::Classic, service.clone()),
         balancer("net", LoadBalancerKind::Network, service),
-        balancer("theirs", LoadBalancerKind::Network, theirs.clone()),
+        balancer("foreign", LoadBalancerKind::Network, foreign.clone()),
     ] {
         world.region.put_load_balancer(new).unwrap();
     }
@@ -406,16 +406,16 @@ async fn leftovers_are_deleted_by_the_tags_of_their_makers() {
     };
     let left = world
         .region
-        .put_stranger_interface(interface(tags(&[("cluster.k8s.amazonaws.com/name", "c")])))
+        .put_foreign_interface(interface(tags(&[("cluster.k8s.amazonaws.com/name", "c")])))
         .unwrap();
-    let foreign = world.region.put_stranger_interface(interface(theirs)).unwrap();
+    let foreign = world.region.put_foreign_interface(interface(foreign)).unwrap();
     world.compare_vpcs().await;
     let scope = Scope::Vpc(VPC.into());
     let balancers = world.wire.describe_network(Kind::LoadBalancer, &scope).await.unwrap().load_balancers;
     assert_eq!(balancers.len(), 4);
     for it in balancers.into_values() {
         let change = Change::DeleteLoadBalancer { kind: it.kind, name: it.name.clone(), arn: it.arn.clone() };
-        if it.name == "theirs" {
+        if it.name == "foreign" {
             assert_eq!(world.refused(change).await.kind, ErrorKind::Denied);
         } else {
             world.does(change).await;
@@ -424,14 +424,14 @@ async fn leftovers_are_deleted_by_the_tags_of_their_makers() {
     let groups = world.wire.describe_network(Kind::TargetGroup, &scope).await.unwrap().target_groups;
     for group in groups.into_values() {
         let change = Change::DeleteTargetGroup { arn: group.arn };
-        if group.name == "theirs" {
+        if group.name == "foreign" {
             assert_eq!(world.refused(change).await.kind, ErrorKind::Denied);
         } else {
             world.does(change).await;
         }
     }
     let used = NewInterface { in_use: true, ..interface(tags(&[("cluster.k8s.amazonaws.com/name", "c")])) };
-    let used = world.region.put_stranger_interface(used).unwrap();
+    let used = world.region.put_foreign_interface(used).unwrap();
     let error = world.refused(Change::DeleteNetworkInterface { interface: used }).await;
     let expected = (ErrorKind::InUse, Some("InvalidParameterValue"));
     assert_eq!((error.kind, error.code.as_deref()), expected, "{error}");
@@ -440,7 +440,7 @@ async fn leftovers_are_deleted_by_the_tags_of_their_makers() {
     assert_eq!(denied.kind, ErrorKind::Denied);
 }
 
-/// The VPC of the simulator's region is somebody's: parts may be made in it, and it is never changed.
+/// The VPC of the simulator's region is another owner's: parts may be created in it, and it is never changed.
 #[tokio::test]
 async fn what_others_own_is_used_at_most() {
     let world = World::with_rights(&[POOLS, NETWORKS]).await;
@@ -478,7 +478,7 @@ async fn what_others_own_is_used_at_most() {
 }
 
 #[tokio::test]
-async fn without_rights_to_networks_nothing_is_known_of_quotas_and_nothing_is_made() {
+async fn without_rights_to_networks_quotas_are_unknown_and_nothing_is_created() {
     let world = World::with_rights(&[POOLS]).await;
     assert_eq!(world.wire.quotas().await.unwrap(), foo_model::network::Quotas::default());
     let error = world.refused(Change::CreateVpc { cidr: v4("10.8.0.0/16"), ipv6: false, tags: own() }).await;

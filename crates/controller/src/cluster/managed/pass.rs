@@ -19,7 +19,7 @@ use foo_cloud::{Cloud, CloudError};
 use foo_model::names::ADOPT_FROM_ANNOTATION;
 use foo_model::network::{Kind, Parts, Scope};
 use foo_model::{Blocked, EventReason, Reason, Timestamp, VpcId};
-use foo_network::report::{Condition, ConditionKind, LookRequest, NAMESAKE};
+use foo_network::report::{Condition, ConditionKind, NAMESAKE, ReadRequest};
 use foo_network::{Action, Desired, Network, Observed, Plan};
 use kube::{Api, ResourceExt};
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ pub(super) struct Pass<'a> {
     pub(super) managed: &'a ManagedNetwork,
     pub(super) scope: calls::Pass<'a, FooCluster>,
     /// Reads that were taken; none is taken twice.
-    pub(super) taken: BTreeSet<LookRequest>,
+    pub(super) taken: BTreeSet<ReadRequest>,
     /// When it began.
     pub(super) began: Timestamp,
     /// Whether quotas were asked for.
@@ -43,7 +43,7 @@ pub(super) struct Pass<'a> {
 
 /// What a plan needs to know.
 pub(super) struct Reads {
-    looks: Vec<LookRequest>,
+    reads: Vec<ReadRequest>,
     quotas: bool,
 }
 
@@ -128,14 +128,14 @@ impl Driver for Pass<'_> {
         let Some(vpc) = self.managed.vpc_id.as_deref().map(VpcId::new) else { return false };
         let subnets = observed.in_vpc.get(&vpc).and_then(|read| read.begun.get(&Kind::Subnet));
         let itself = observed.by_id.begun.get(&Kind::Vpc).and_then(|begun| begun.get(vpc.as_str()));
-        let looks = [
+        let reads = [
             (Kind::Vpc, Scope::Ids([vpc.to_string()].into()), itself),
             (Kind::Subnet, Scope::Vpc(vpc.clone()), subnets),
         ];
         let from = self.began;
-        let older = looks.into_iter().filter(|(.., begun)| begun.is_some_and(|begun| *begun < from));
-        let requests: Vec<LookRequest> =
-            older.map(|(kind, scope, _)| LookRequest { kind, scope, from }).collect();
+        let older = reads.into_iter().filter(|(.., begun)| begun.is_some_and(|begun| *begun < from));
+        let requests: Vec<ReadRequest> =
+            older.map(|(kind, scope, _)| ReadRequest { kind, scope, from }).collect();
         if requests.is_empty() {
             return false;
         }
@@ -154,9 +154,9 @@ impl Driver for Pass<'_> {
 
     fn due(&self, plan: &Plan, now: Timestamp) -> Option<Reads> {
         let quotas = plan.report.wants_quotas && !self.knows_quotas;
-        let mut looks = reads::due(&plan.report, &self.scope.region.networks, now);
-        looks.retain(|request| !self.taken.contains(request));
-        (quotas || !looks.is_empty()).then_some(Reads { looks, quotas })
+        let mut reads = reads::due(&plan.report, &self.scope.region.networks, now);
+        reads.retain(|request| !self.taken.contains(request));
+        (quotas || !reads.is_empty()).then_some(Reads { reads, quotas })
     }
 
     async fn take(&mut self, reads: Reads, state: &mut NetworkState, _now: Timestamp) {
@@ -164,9 +164,9 @@ impl Driver for Pass<'_> {
             self.knows_quotas = true;
             state.quotas = Some(reads::quotas(&self.scope.region.networks).await);
         }
-        if !reads.looks.is_empty() {
-            self.read(&reads.looks).await;
-            self.taken.extend(reads.looks);
+        if !reads.reads.is_empty() {
+            self.read(&reads.reads).await;
+            self.taken.extend(reads.reads);
         }
     }
 
@@ -238,7 +238,7 @@ impl Driver for Pass<'_> {
         let Turn { plan, now, .. } = *turn;
         let period = self.clusters.context.settings.network_period;
         // What could not be read is overdue, and an immediate retry would not help.
-        let looks = match &self.progress.failure {
+        let reads = match &self.progress.failure {
             Some(_) => Some(READ_SOON),
             None => reads::renewal(&state.kinds, &self.scope.region.networks, period, now),
         };
@@ -246,7 +246,7 @@ impl Driver for Pass<'_> {
         let rest = (!plan.actions.is_empty() || self.due(plan, now).is_some()).then_some(CONTINUE);
         let again = plan.report.again_at.map(|at| now.until(at));
         let name = state.kubernetes_cluster.is_none().then_some(workload::ASK_AGAIN);
-        [again, reads::next(&plan.report, now), looks, rest, name].into_iter().flatten().collect()
+        [again, reads::next(&plan.report, now), reads, rest, name].into_iter().flatten().collect()
     }
 }
 
@@ -265,7 +265,7 @@ impl Pass<'_> {
         }
     }
 
-    async fn read(&mut self, requests: &[LookRequest]) {
+    async fn read(&mut self, requests: &[ReadRequest]) {
         let failure = reads::take(requests, &self.scope.region.networks).await;
         self.progress.failure = failure.or_else(|| self.progress.failure.take());
     }

@@ -65,7 +65,7 @@ impl NetworkState {
 
     /// What is read from now on, according to a plan.
     pub(super) fn sees(&mut self, plan: &Plan, now: Timestamp) {
-        self.in_view.add(&plan.report.looks, now);
+        self.in_view.add(&plan.report.reads, now);
         let own = plan.report.resources.iter().filter(|it| it.owner == Owner::Network);
         self.kinds = own.map(|it| it.role.kind()).collect();
         self.in_view.keep(&self.kinds, now);

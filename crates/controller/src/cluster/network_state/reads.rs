@@ -7,8 +7,8 @@ use foo_cloud::networks::{Freshness, Known, NetworkReads};
 use foo_model::names::{TAG_CLUSTER, TAG_NETWORK};
 use foo_model::network::{Kind, Parts, Quotas, Scope, Tags, Vpc, ZoneInfo};
 use foo_model::{Reason, Timestamp, VpcId, Zone};
-use foo_network::observed::{ById, DnsAttributes, Look};
-use foo_network::report::LookRequest;
+use foo_network::observed::{ById, DnsAttributes, KindReads};
+use foo_network::report::ReadRequest;
 use foo_network::{Observed, Report};
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,15 +26,15 @@ const TOGETHER: u32 = 10;
 const IN_VIEW: Duration = Duration::from_hours(3);
 
 /// One question to AWS.
-type Question = (Kind, Scope);
+type Query = (Kind, Scope);
 
 /// What was asked for, and when last.
 #[derive(Debug, Default)]
-pub(in crate::cluster) struct InView(BTreeMap<Question, Timestamp>);
+pub(in crate::cluster) struct InView(BTreeMap<Query, Timestamp>);
 
 impl InView {
     /// A plan asks for this.
-    pub(in crate::cluster) fn add(&mut self, requests: &[LookRequest], now: Timestamp) {
+    pub(in crate::cluster) fn add(&mut self, requests: &[ReadRequest], now: Timestamp) {
         for request in requests {
             self.0.insert((request.kind, request.scope.clone()), now);
         }
@@ -105,22 +105,22 @@ fn shared() -> Scope {
 }
 
 /// The requests whose time has come and that no read satisfies yet.
-pub(in crate::cluster) fn due(report: &Report, reads: &NetworkReads, now: Timestamp) -> Vec<LookRequest> {
-    let is_due = |request: &&LookRequest| request.from <= now && !is_up_to_date(request, reads);
-    report.looks.iter().filter(is_due).cloned().collect()
+pub(in crate::cluster) fn due(report: &Report, reads: &NetworkReads, now: Timestamp) -> Vec<ReadRequest> {
+    let is_due = |request: &&ReadRequest| request.from <= now && !is_up_to_date(request, reads);
+    report.reads.iter().filter(is_due).cloned().collect()
 }
 
 /// How soon the first of the requests that have to wait is due.
 pub(in crate::cluster) fn next(report: &Report, now: Timestamp) -> Option<Duration> {
-    report.looks.iter().filter(|request| request.from > now).map(|request| now.until(request.from)).min()
+    report.reads.iter().filter(|request| request.from > now).map(|request| now.until(request.from)).min()
 }
 
-fn is_up_to_date(request: &LookRequest, reads: &NetworkReads) -> bool {
+fn is_up_to_date(request: &ReadRequest, reads: &NetworkReads) -> bool {
     reads.last(request.kind, &request.scope).is_some_and(|read| read.began >= request.from)
 }
 
 /// Takes these reads, all at the same time. Returns the worst failure, if any.
-pub(in crate::cluster) async fn take(requests: &[LookRequest], reads: &NetworkReads) -> Option<CloudError> {
+pub(in crate::cluster) async fn take(requests: &[ReadRequest], reads: &NetworkReads) -> Option<CloudError> {
     let taken = requests.iter().map(async |request| {
         reads.parts(request.kind, &request.scope, Freshness::Since(request.from)).await.failure
     });
@@ -158,7 +158,7 @@ fn attributes(vpc: &Vpc, begun: Timestamp) -> Option<(VpcId, DnsAttributes)> {
     Some((vpc.id.clone(), known))
 }
 
-fn add_read(to: &mut Look, kind: Kind, began: Timestamp, parts: Parts) {
+fn add_read(to: &mut KindReads, kind: Kind, began: Timestamp, parts: Parts) {
     to.begun.insert(kind, began);
     merge(&mut to.parts, parts);
 }

@@ -10,7 +10,7 @@ use crate::credentials::Credentials;
 use foo_api::FooControlPlane;
 use foo_api::names::managers;
 use foo_cloud::Freshness;
-use foo_model::eks::{Answer, Question};
+use foo_model::eks::{Query, QueryResult};
 use foo_model::names::{ADOPTED_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION};
 use foo_model::{Blocked, Reason};
 use futures::future::join_all;
@@ -292,11 +292,11 @@ pub(super) async fn own_principal(region: &CloudRegion, credentials: &Credential
     if let Some(assumed) = credentials.roles.last().map(|role| &role.arn).filter(is_it) {
         return Some(OwnPrincipal::known(assumed));
     }
-    let known = region.clusters.ask(&Question::Role(role.to_owned()), ROLE).await;
+    let known = region.clusters.ask(&Query::Role(role.to_owned()), ROLE).await;
     if let Some(error) = &known.failure {
         tracing::debug!(%error, role, "could not read the manager's own role; it is taken for one without a path");
     }
-    if let Some(Answer::Role(Some(found))) = known.last_read.as_ref().map(|read| &*read.value) {
+    if let Some(QueryResult::Role(Some(found))) = known.last_read.as_ref().map(|read| &*read.value) {
         return Some(OwnPrincipal::known(&found.arn));
     }
     let arn = format!("arn:{partition}:iam::{account}:role/{role}");

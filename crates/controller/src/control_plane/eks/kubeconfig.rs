@@ -139,7 +139,7 @@ impl EksControlPlanes {
         state.token_ends = token.as_ref().map(|token| token.expires);
         if let Some(Token { token, expires }) = token {
             let text = with_token(&server, &cluster, &token);
-            let wanted = Wanted { name, cluster: &cluster, text, expires: Some(clock.theirs(expires)) };
+            let wanted = Wanted { name, cluster: &cluster, text, expires: Some(clock.remote(expires)) };
             kept.worked |= keep(&secrets, control_plane, there.as_ref(), &wanted).await?;
             if kept.wrong.is_none() {
                 state.token_hash = Some(hash::content(&token));
@@ -280,7 +280,7 @@ fn token_in(secret: &Secret, clock: Difference<Aws>) -> Option<Token> {
     let bytes = secret.data.as_ref()?.get(names::SECRET_VALUE_KEY)?;
     let text = std::str::from_utf8(&bytes.0).ok()?;
     let quoted = text.lines().find_map(|line| line.trim().strip_prefix(TOKEN))?;
-    let expires = clock.ours(AwsTime::from_millis(expires.as_millisecond()));
+    let expires = clock.local(AwsTime::from_millis(expires.as_millisecond()));
     Some(Token { token: serde_json::from_str(quoted).ok()?, expires })
 }
 
@@ -383,7 +383,7 @@ mod tests {
         let clock = Difference::ahead_by(1_800_000);
         let found = token_in(&secret(&text, "2026-01-02T03:04:05Z"), clock).unwrap();
         assert_eq!(found.token, "k8s-aws-v1.abc");
-        assert_eq!(in_words(clock.theirs(found.expires)), "2026-01-02T03:04:05Z");
+        assert_eq!(in_words(clock.remote(found.expires)), "2026-01-02T03:04:05Z");
         assert!(token_in(&secret(&text, "soon"), clock).is_none());
         assert!(token_in(&secret("{}", "2026-01-02T03:04:05Z"), clock).is_none());
     }

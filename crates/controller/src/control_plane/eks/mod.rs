@@ -57,7 +57,7 @@ use std::time::Duration;
 /// How often to check whether FooControlPlanes are served: the other provider, to which they belong, can be installed
 /// later.
 const INSTALLED: Duration = Duration::from_mins(1);
-/// Deadline of that question.
+/// Deadline of that query.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Runs the controller until `shutdown` resolves. It begins when FooControlPlanes are installed.

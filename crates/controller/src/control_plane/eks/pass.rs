@@ -23,7 +23,7 @@ use foo_api::in_aws::Thing;
 use foo_calls::Process;
 use foo_calls::report::Status;
 use foo_cloud::{Cloud, CloudError};
-use foo_eks::report::{Condition, ConditionKind, LookRequest};
+use foo_eks::report::{Condition, ConditionKind, ReadRequest};
 use foo_eks::{Action, Desired, Eks, Observed, Plan};
 use foo_model::eks::Changed;
 use foo_model::names::{ADOPT_FROM_ANNOTATION, TAG_INSTALLATION};
@@ -46,7 +46,7 @@ pub(super) struct Pass<'a> {
     /// Which user or role calls AWS, if known.
     own_principal: Option<OwnPrincipal>,
     /// Reads that were taken; none is taken twice.
-    taken: BTreeSet<LookRequest>,
+    taken: BTreeSet<ReadRequest>,
     /// When kubeconfig or API server need a pass.
     upkeep: Option<Duration>,
     progress: Progress,
@@ -56,7 +56,7 @@ impl Driver for Pass<'_> {
     type Domain = Eks;
     type Object = FooControlPlane;
     type State = EksState;
-    type Reads = Vec<LookRequest>;
+    type Reads = Vec<ReadRequest>;
 
     /// EKS's limits are of the whole account.
     const AT_ONCE: usize = 4;
@@ -126,16 +126,16 @@ impl Driver for Pass<'_> {
     }
 
     fn notes(&self, plan: &Plan, state: &mut EksState, now: Timestamp) {
-        state.reads.request(&plan.report.looks, now);
+        state.reads.request(&plan.report.reads, now);
     }
 
-    fn due(&self, plan: &Plan, now: Timestamp) -> Option<Vec<LookRequest>> {
-        let mut due = reads::due(&plan.report.looks, now);
+    fn due(&self, plan: &Plan, now: Timestamp) -> Option<Vec<ReadRequest>> {
+        let mut due = reads::due(&plan.report.reads, now);
         due.retain(|request| !self.taken.contains(request));
         (!due.is_empty()).then_some(due)
     }
 
-    async fn take(&mut self, reads: Vec<LookRequest>, state: &mut EksState, now: Timestamp) {
+    async fn take(&mut self, reads: Vec<ReadRequest>, state: &mut EksState, now: Timestamp) {
         let failure = state.reads.take(&reads, &self.scope.region.clusters, now).await;
         self.progress.failure = failure.or_else(|| self.progress.failure.take());
         self.taken.extend(reads);
@@ -204,7 +204,7 @@ impl Driver for Pass<'_> {
         let failure = self.progress.failure.as_ref().map(|_| READ_SOON);
         let again = plan.report.again_at.map(|at| now.until(at));
         let rest = turn.is_last.then_some(CONTINUE);
-        let timers = [again, reads::next(&plan.report.looks, now), failure, rest, self.upkeep];
+        let timers = [again, reads::next(&plan.report.reads, now), failure, rest, self.upkeep];
         timers.into_iter().flatten().collect()
     }
 }

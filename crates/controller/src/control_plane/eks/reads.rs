@@ -5,10 +5,10 @@
 
 use crate::calls::refusal;
 use foo_cloud::{CloudError, ClusterReads, Freshness, ReadResult};
-use foo_eks::observed::FailedLook;
-use foo_eks::report::LookRequest;
+use foo_eks::observed::FailedRead;
+use foo_eks::report::ReadRequest;
 use foo_eks::{Observed, observed};
-use foo_model::eks::{Answer, Question};
+use foo_model::eks::{Query, QueryResult};
 use foo_model::{Aws, Comparison, Reason, Timestamp};
 use futures::{StreamExt, stream};
 use std::collections::BTreeMap;
@@ -25,40 +25,39 @@ const AT_ONCE: usize = 4;
 
 /// What was asked, and what AWS responded.
 #[derive(Debug, Default)]
-pub(super) struct Reads(BTreeMap<Question, Asked>);
+pub(super) struct Reads(BTreeMap<Query, Asked>);
 
 #[derive(Debug)]
 struct Asked {
     /// When a plan asked for it last.
     by_plan: Timestamp,
-    read: Option<ReadResult<Answer>>,
-    failed: Option<FailedLook>,
+    read: Option<ReadResult<QueryResult>>,
+    failed: Option<FailedRead>,
 }
 
 impl Reads {
     /// A plan asks for these.
-    pub(super) fn request(&mut self, requests: &[LookRequest], now: Timestamp) {
-        for LookRequest { question, .. } in requests {
+    pub(super) fn request(&mut self, requests: &[ReadRequest], now: Timestamp) {
+        for ReadRequest { query, .. } in requests {
             let new = || Asked { by_plan: now, read: None, failed: None };
-            self.0.entry(question.clone()).or_insert_with(new).by_plan = now;
+            self.0.entry(query.clone()).or_insert_with(new).by_plan = now;
         }
         self.0.retain(|_, asked| asked.by_plan.until(now) < IN_VIEW);
     }
 
     /// The input of the next plan.
     pub(super) fn observed(&self, now: Timestamp, aws_clock: Comparison<Aws>) -> Observed {
-        let known = |(question, asked): (&Question, &Asked)| {
+        let known = |(query, asked): (&Query, &Asked)| {
             let read = asked.read.as_ref()?;
-            let answer = Answer::clone(&read.value);
-            Some((question.clone(), observed::Look { begun: read.began, answer }))
+            let response = QueryResult::clone(&read.value);
+            Some((query.clone(), observed::CompletedRead { begun: read.began, response }))
         };
-        let failed = |(question, asked): (&Question, &Asked)| {
-            asked.failed.clone().map(|failed| (question.clone(), failed))
-        };
+        let failed =
+            |(query, asked): (&Query, &Asked)| asked.failed.clone().map(|failed| (query.clone(), failed));
         Observed {
             now,
             aws_clock,
-            looks: self.0.iter().filter_map(known).collect(),
+            reads: self.0.iter().filter_map(known).collect(),
             failed: self.0.iter().filter_map(failed).collect(),
         }
     }
@@ -67,23 +66,23 @@ impl Reads {
     /// about.
     pub(super) async fn take(
         &mut self,
-        requests: &[LookRequest],
+        requests: &[ReadRequest],
         reads: &ClusterReads,
         now: Timestamp,
     ) -> Option<CloudError> {
-        let asked: Vec<(Question, Freshness)> =
-            requests.iter().map(|it| (it.question.clone(), self.freshness(it, now))).collect();
+        let asked: Vec<(Query, Freshness)> =
+            requests.iter().map(|it| (it.query.clone(), self.freshness(it, now))).collect();
         let results = stream::iter(asked)
-            .map(async |(question, freshness)| {
-                let known = reads.ask(&question, freshness).await;
-                (question, known)
+            .map(async |(query, freshness)| {
+                let known = reads.ask(&query, freshness).await;
+                (query, known)
             })
             .buffer_unordered(AT_ONCE)
             .collect::<Vec<_>>()
             .await;
         let mut failures = Vec::new();
-        for (question, known) in results {
-            self.note(question, known.last_read, known.failure.as_ref(), now);
+        for (query, known) in results {
+            self.note(query, known.last_read, known.failure.as_ref(), now);
             failures.extend(known.failure);
         }
         failures.into_iter().min_by_key(|error| Reason::from(error.kind).is_transient())
@@ -91,9 +90,9 @@ impl Reads {
 
     /// As new as requested; but what is the same for all clusters may be as old as such responses may be, the first
     /// time.
-    fn freshness(&self, request: &LookRequest, now: Timestamp) -> Freshness {
-        let is_first = self.0.get(&request.question).is_none_or(|asked| asked.read.is_none());
-        match longest_age(&request.question).filter(|_| is_first) {
+    fn freshness(&self, request: &ReadRequest, now: Timestamp) -> Freshness {
+        let is_first = self.0.get(&request.query).is_none_or(|asked| asked.read.is_none());
+        match longest_age(&request.query).filter(|_| is_first) {
             Some(age) => Freshness::Since(request.from.min(now.minus(age))),
             None => Freshness::Since(request.from),
         }
@@ -101,52 +100,49 @@ impl Reads {
 
     fn note(
         &mut self,
-        question: Question,
-        read: Option<ReadResult<Answer>>,
+        query: Query,
+        read: Option<ReadResult<QueryResult>>,
         failure: Option<&CloudError>,
         now: Timestamp,
     ) {
-        let asked =
-            self.0.entry(question).or_insert_with(|| Asked { by_plan: now, read: None, failed: None });
+        let asked = self.0.entry(query).or_insert_with(|| Asked { by_plan: now, read: None, failed: None });
         if let Some(newer) = read.filter(|new| asked.read.as_ref().is_none_or(|old| old.began <= new.began)) {
             asked.read = Some(newer);
         }
         asked.failed = failure.map(|error| {
             let before = asked.failed.as_ref().map_or(0, |failed| failed.times);
-            FailedLook { at: now, times: before.saturating_add(1), refusal: refusal(error) }
+            FailedRead { at: now, times: before.saturating_add(1), refusal: refusal(error) }
         });
     }
 }
 
-/// How old the first response to a question may be that is not about one cluster.
-fn longest_age(question: &Question) -> Option<Duration> {
-    match question {
-        Question::Versions | Question::AddonReleases { .. } | Question::AddonSchema { .. } => {
-            Some(OF_THE_REGION)
-        }
-        Question::Role(_) | Question::InstanceProfile(_) | Question::OidcProvider(_) => Some(OF_IAM),
-        Question::Cluster(_)
-        | Question::Updates(_)
-        | Question::Update { .. }
-        | Question::Insights(_)
-        | Question::InsightsRefresh(_)
-        | Question::Addons(_)
-        | Question::Addon { .. }
-        | Question::AccessEntries(_)
-        | Question::AccessEntry { .. }
-        | Question::AccessPolicies { .. }
-        | Question::PodIdentities(_)
-        | Question::PodIdentity { .. } => None,
+/// How old the first response to a query may be that is not about one cluster.
+fn longest_age(query: &Query) -> Option<Duration> {
+    match query {
+        Query::Versions | Query::AddonReleases { .. } | Query::AddonSchema { .. } => Some(OF_THE_REGION),
+        Query::Role(_) | Query::InstanceProfile(_) | Query::OidcProvider(_) => Some(OF_IAM),
+        Query::Cluster(_)
+        | Query::Updates(_)
+        | Query::Update { .. }
+        | Query::Insights(_)
+        | Query::InsightsRefresh(_)
+        | Query::Addons(_)
+        | Query::Addon { .. }
+        | Query::AccessEntries(_)
+        | Query::AccessEntry { .. }
+        | Query::AccessPolicies { .. }
+        | Query::PodIdentities(_)
+        | Query::PodIdentity { .. } => None,
     }
 }
 
 /// The requests whose time has come.
-pub(super) fn due(requests: &[LookRequest], now: Timestamp) -> Vec<LookRequest> {
+pub(super) fn due(requests: &[ReadRequest], now: Timestamp) -> Vec<ReadRequest> {
     requests.iter().filter(|request| request.from <= now).cloned().collect()
 }
 
 /// How soon the first of the requests that have to wait is due.
-pub(super) fn next(requests: &[LookRequest], now: Timestamp) -> Option<Duration> {
+pub(super) fn next(requests: &[ReadRequest], now: Timestamp) -> Option<Duration> {
     requests.iter().filter(|request| request.from > now).map(|request| now.until(request.from)).min()
 }
 
@@ -156,12 +152,12 @@ mod tests {
     use foo_cloud::{ErrorKind, Operation};
     use std::sync::Arc;
 
-    fn request(question: Question, from: i64) -> LookRequest {
-        LookRequest { question, from: Timestamp(from) }
+    fn request(query: Query, from: i64) -> ReadRequest {
+        ReadRequest { query, from: Timestamp(from) }
     }
 
-    fn read(began: i64) -> ReadResult<Answer> {
-        ReadResult { began: Timestamp(began), value: Arc::new(Answer::Versions(Vec::new())) }
+    fn read(began: i64) -> ReadResult<QueryResult> {
+        ReadResult { began: Timestamp(began), value: Arc::new(QueryResult::Versions(Vec::new())) }
     }
 
     fn refused() -> CloudError {
@@ -172,23 +168,23 @@ mod tests {
     fn failures_in_a_row_are_counted_until_a_read_succeeds() {
         let mut reads = Reads::default();
         for times in 1..=3 {
-            reads.note(Question::Versions, None, Some(&refused()), Timestamp(times));
+            reads.note(Query::Versions, None, Some(&refused()), Timestamp(times));
             let observed = reads.observed(Timestamp(times), Comparison::default());
-            assert_eq!(i64::from(observed.failed[&Question::Versions].times), times);
+            assert_eq!(i64::from(observed.failed[&Query::Versions].times), times);
         }
-        reads.note(Question::Versions, Some(read(5)), None, Timestamp(5));
+        reads.note(Query::Versions, Some(read(5)), None, Timestamp(5));
         let observed = reads.observed(Timestamp(6), Comparison::default());
         assert!(observed.failed.is_empty());
-        assert_eq!(observed.looks[&Question::Versions].begun, Timestamp(5));
+        assert_eq!(observed.reads[&Query::Versions].begun, Timestamp(5));
     }
 
     #[test]
     fn an_older_result_does_not_replace_a_newer_one() {
         let mut reads = Reads::default();
-        reads.note(Question::Versions, Some(read(5)), None, Timestamp(5));
-        reads.note(Question::Versions, Some(read(3)), None, Timestamp(6));
+        reads.note(Query::Versions, Some(read(5)), None, Timestamp(5));
+        reads.note(Query::Versions, Some(read(3)), None, Timestamp(6));
         assert_eq!(
-            reads.observed(Timestamp(6), Comparison::default()).looks[&Question::Versions].begun,
+            reads.observed(Timestamp(6), Comparison::default()).reads[&Query::Versions].begun,
             Timestamp(5)
         );
     }
@@ -196,25 +192,25 @@ mod tests {
     #[test]
     fn results_shared_by_all_clusters_are_reused_the_first_time_only() {
         let (mut reads, day) = (Reads::default(), Timestamp(86_400_000));
-        let versions = request(Question::Versions, day.0);
+        let versions = request(Query::Versions, day.0);
         assert_eq!(reads.freshness(&versions, day), Freshness::Since(day.minus(OF_THE_REGION)));
-        let own = request(Question::Cluster("c".to_owned()), day.0);
+        let own = request(Query::Cluster("c".to_owned()), day.0);
         assert_eq!(reads.freshness(&own, day), Freshness::Since(day));
-        reads.note(Question::Versions, Some(read(day.0)), None, day);
+        reads.note(Query::Versions, Some(read(day.0)), None, day);
         assert_eq!(reads.freshness(&versions, day), Freshness::Since(day));
     }
 
     #[test]
     fn results_that_no_plan_needs_are_dropped() {
         let mut reads = Reads::default();
-        reads.note(Question::Versions, Some(read(1)), None, Timestamp(1));
+        reads.note(Query::Versions, Some(read(1)), None, Timestamp(1));
         reads.request(&[], Timestamp(1).plus(IN_VIEW));
-        assert!(reads.observed(Timestamp(2), Comparison::default()).looks.is_empty());
+        assert!(reads.observed(Timestamp(2), Comparison::default()).reads.is_empty());
     }
 
     #[test]
     fn requests_of_the_future_wait() {
-        let requests = [request(Question::Versions, 10), request(Question::Cluster("c".into()), 30)];
+        let requests = [request(Query::Versions, 10), request(Query::Cluster("c".into()), 30)];
         assert_eq!(due(&requests, Timestamp(10)), requests[..1]);
         assert_eq!(next(&requests, Timestamp(10)), Some(Duration::from_millis(20)));
         assert_eq!(next(&requests, Timestamp(30)), None);

@@ -55,7 +55,7 @@ pub(super) fn status(
         return FooControlPlaneStatus { conditions, ..old.clone() };
     }
     let cluster = facts.plan.and_then(|plan| plan.report.cluster.as_deref());
-    let reported_version = facts.api_server.as_ref().and_then(|answer| answer.as_ref().ok());
+    let reported_version = facts.api_server.as_ref().and_then(|response| response.as_ref().ok());
     let version = version(&control_plane.spec.version, old.version.as_deref(), cluster, reported_version);
     // Once true it stays true, as the contract requires.
     let initialized = record.initialized || reported_version.is_some();

@@ -10,7 +10,7 @@ use foo_planner::action::{
     ActionKind, GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, ReadAction,
     TemplateAction,
 };
-use foo_planner::memory::Outcome;
+use foo_planner::memory::WriteOutcome;
 use std::collections::HashSet;
 
 /// What is skipped in one pass.
@@ -43,7 +43,7 @@ impl Skips {
     pub(in crate::pool) fn failed(&mut self, action: &Action, failure: &ActionFailure) {
         match failure {
             // The API server does not respond, so the next request would fail, too.
-            ActionFailure::Kubernetes(_) if failure.outcome() == Outcome::MayHaveHappened => {
+            ActionFailure::Kubernetes(_) if failure.outcome() == WriteOutcome::MayHaveHappened => {
                 self.add(Skip::Everything);
             }
             ActionFailure::Kubernetes(_) => {
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn a_termination_without_a_response_delays_all_terminations() {
         let mut skips = Skips::default();
-        skips.failed(&termination("i-1", Decrement::Shrink), &refused(ErrorKind::LostAnswer));
+        skips.failed(&termination("i-1", Decrement::Shrink), &refused(ErrorKind::LostResponse));
         assert!(skips.includes(&termination("i-2", Decrement::Shrink)));
     }
 

@@ -26,7 +26,7 @@ use foo_cloud::Made;
 use foo_model::{AwsTime, LaunchTemplate, Timestamp};
 use foo_planner::action::{GroupAction, NodeAction, PoolAction, TemplateAction};
 use foo_planner::desired::Identity;
-use foo_planner::memory::Outcome;
+use foo_planner::memory::WriteOutcome;
 use foo_planner::observed::{Finalizer, MoveBlock};
 use foo_planner::report::EventTrigger;
 use foo_planner::{Action, Plan};
@@ -197,7 +197,7 @@ impl Pools {
         if changes_template {
             state.reads.template_changes();
         }
-        let unanswered = state.memory.sent(batch, at);
+        let in_flight = state.memory.sent(batch, at);
         let done = match batch {
             [action] => vec![acting.hands.carry_out(action, at).await],
             several => acting.hands.end_together(several).await,
@@ -205,7 +205,7 @@ impl Pools {
         // A slow response may report something that happened at its very end.
         let now = self.context.clock.now();
         let outcomes_of = batch.iter().zip(&done).flat_map(|(action, done)| outcomes_of(action, done));
-        state.memory.answered(unanswered, outcomes_of, now);
+        state.memory.completed(in_flight, outcomes_of, now);
         (Sent { at, known: known.and_then(|known| known.value) }, done, now)
     }
 
@@ -221,7 +221,7 @@ impl Pools {
     ) {
         let (outcome, counted) = judged(&done);
         self.context.metrics.action(action.kind(), counted);
-        if outcome == Outcome::Done {
+        if outcome == WriteOutcome::Done {
             state.calls.repeats.did(action, now);
         }
         acting.pass.tried += 1;
@@ -253,7 +253,7 @@ impl Pools {
             }
             done @ (Done::TemplateMade(_) | Done::VersionMade(_)) => {
                 pass.plan.report.events.extend(done.warning());
-                let dated = inputs.observed.aws_clock.theirs(now);
+                let dated = inputs.observed.aws_clock.remote(now);
                 Self::made(action, done, sent.known.clone(), state, (now, dated));
                 carried.push(action.clone());
             }
@@ -396,23 +396,23 @@ impl Pools {
 fn outcomes_of<'a>(
     action: &'a Action,
     done: &Result<Done, ActionFailure>,
-) -> Vec<(Cow<'a, Action>, Outcome)> {
+) -> Vec<(Cow<'a, Action>, WriteOutcome)> {
     let Ok(Done::Cordoned(nodes)) = done else {
         return vec![(Cow::Borrowed(action), judged(done).0)];
     };
     let outcome_of = |(cordon, done): &(cordon::Cordon, cordon::CordonResult)| {
         let node = [(cordon.instance.clone(), cordon.machine.clone())].into();
-        let outcome = if done.is_ok() { Outcome::Done } else { Outcome::Refused };
+        let outcome = if done.is_ok() { WriteOutcome::Done } else { WriteOutcome::Refused };
         (Cow::Owned(NodeAction::CordonNodes { nodes: node }.into()), outcome)
     };
     nodes.iter().map(outcome_of).collect()
 }
 
 /// The result of an action for the planner's memory and for the metrics.
-fn judged(done: &Result<Done, ActionFailure>) -> (Outcome, ActionOutcome) {
+fn judged(done: &Result<Done, ActionFailure>) -> (WriteOutcome, ActionOutcome) {
     match done {
         Ok(Done::Cordoned(outcomes)) if outcomes.iter().any(|(_, done)| done.is_err()) => {
-            (Outcome::Refused, ActionOutcome::Failed)
+            (WriteOutcome::Refused, ActionOutcome::Failed)
         }
         Ok(
             Done::Carried
@@ -421,9 +421,11 @@ fn judged(done: &Result<Done, ActionFailure>) -> (Outcome, ActionOutcome) {
             | Done::Template(_)
             | Done::Hook(_)
             | Done::Cordoned(_),
-        ) => (Outcome::Done, ActionOutcome::Done),
-        Ok(Done::NotYet) => (Outcome::NotYet, ActionOutcome::Refused),
-        Ok(Done::NotTogether | Done::PreconditionFailed(_)) => (Outcome::Refused, ActionOutcome::Refused),
+        ) => (WriteOutcome::Done, ActionOutcome::Done),
+        Ok(Done::NotYet) => (WriteOutcome::NotYet, ActionOutcome::Refused),
+        Ok(Done::NotTogether | Done::PreconditionFailed(_)) => {
+            (WriteOutcome::Refused, ActionOutcome::Refused)
+        }
         Err(failure) => (failure.outcome(), ActionOutcome::Failed),
     }
 }

@@ -119,7 +119,7 @@ fn is_about_one(error: &CloudError) -> bool {
         | ErrorKind::Denied
         | ErrorKind::Credentials
         | ErrorKind::LimitExceeded
-        | ErrorKind::LostAnswer
+        | ErrorKind::LostResponse
         | ErrorKind::Unreachable
         | ErrorKind::Internal => false,
     }

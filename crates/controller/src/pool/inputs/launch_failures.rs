@@ -41,7 +41,7 @@ pub(in crate::pool) async fn last_message(
         reads.template_changes();
     }
     let words = match region.cloud.describe_activities(group, ACTIVITIES).await {
-        Ok(activities) => last_failure(&activities, region.clock().theirs(since)),
+        Ok(activities) => last_failure(&activities, region.clock().remote(since)),
         Err(error) => {
             tracing::debug!(%group, %error, "could not read the scaling activities for failed launches");
             None

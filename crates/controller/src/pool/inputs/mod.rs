@@ -38,7 +38,7 @@ use foo_model::{Blocked, Reason};
 use foo_model::{Comparison, FooMachine, Group, InstanceId, LaunchTemplate, Timestamp};
 use foo_planner::Observed;
 use foo_planner::desired::{Desired, Goal, Identity, Wanted};
-use foo_planner::observed::{Ec2State, Finalizer, Look};
+use foo_planner::observed::{Ec2State, Finalizer, LastRead};
 use image::Image;
 use kube_runtime::reflector::ObjectRef;
 use std::collections::BTreeMap;
@@ -87,9 +87,9 @@ struct Messages {
 
 /// What was observed of the pool in AWS.
 struct View {
-    group: Look<Option<Group>>,
-    template: Look<Option<LaunchTemplate>>,
-    hook: Look<Option<HookConfig>>,
+    group: LastRead<Option<Group>>,
+    template: LastRead<Option<LaunchTemplate>>,
+    hook: LastRead<Option<HookConfig>>,
     ec2_states: BTreeMap<InstanceId, Ec2State>,
 }
 
@@ -229,7 +229,7 @@ impl Pools {
     ) -> Option<Blocked> {
         let launches = matches!(desired.template, Wanted::Ready(_));
         let Some(storage) = desired.group.storage.as_ref().filter(|_| launches) else {
-            state.reads.stored = Look::Unknown;
+            state.reads.stored = LastRead::Unknown;
             return None;
         };
         let group = region.observer.view(&desired.identity.group);
@@ -310,7 +310,7 @@ impl Pools {
             }
             (Aws::Unknown, _) => unknown(gathered, desired, now),
             (Aws::Unusable(because), _) => {
-                View { template: Look::Unknown, hook: Look::Unknown, ..untrusted(because) }
+                View { template: LastRead::Unknown, hook: LastRead::Unknown, ..untrusted(because) }
             }
         };
         let signals = match aws {
@@ -355,14 +355,14 @@ fn seen(
     // The manager has just started: one list of all templates comes in a moment. Until then nothing follows from the
     // group either.
     let group = if from_list && region.observer.lists_templates_first() {
-        Look::Unknown
+        LastRead::Unknown
     } else {
         observe::group(&region.observer, &region.key.region, &identity.group)
     };
     // Until the group of an existing pool was observed, its account is unknown: what is read of a template is
     // neither trusted nor changed.
     let template =
-        if matches!(group, Look::Unknown) && matches!(state.watching, Watching::Here(..)) && is_made {
+        if matches!(group, LastRead::Unknown) && matches!(state.watching, Watching::Here(..)) && is_made {
             observe::untrusted(&Blocked::new(
                 Reason::NotYetObserved,
                 "the Auto Scaling group has not been read yet",
@@ -372,11 +372,12 @@ fn seen(
         } else {
             observe::template(&region.observer, identity, state.reads.template.as_ref())
         };
-    if let Look::At { seen: None, at } = group {
+    if let LastRead::At { seen: None, at } = group {
         // The known hook belonged to a deleted group; a newer group has its own.
         state.reads.hook = state.reads.hook.filter(|known| known.at > at);
     }
-    let hook = state.reads.hook.map_or(Look::Unknown, |known| Look::At { at: known.at, seen: known.value });
+    let hook =
+        state.reads.hook.map_or(LastRead::Unknown, |known| LastRead::At { at: known.at, seen: known.value });
     View { ec2_states: observe::ec2_states(&region.observer, &group, foo_machines), group, template, hook }
 }
 
@@ -400,11 +401,11 @@ fn untrusted(doubt: &Blocked) -> View {
 fn unknown(gathered: &Gathered, desired: &Desired, now: Timestamp) -> View {
     let never_began = gathered.pool.spec.provider_id.is_none() && gathered.foo_cluster.is_none();
     let (group, template) = if desired.goal == Goal::Remove && never_began {
-        (Look::At { at: now, seen: None }, Look::At { at: now, seen: None })
+        (LastRead::At { at: now, seen: None }, LastRead::At { at: now, seen: None })
     } else {
-        (Look::Unknown, Look::Unknown)
+        (LastRead::Unknown, LastRead::Unknown)
     };
-    View { group, template, hook: Look::Unknown, ec2_states: BTreeMap::new() }
+    View { group, template, hook: LastRead::Unknown, ec2_states: BTreeMap::new() }
 }
 
 fn freshness(observed: &Observed, state: &PoolState) -> Freshness {

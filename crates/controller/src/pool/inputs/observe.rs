@@ -21,7 +21,7 @@ use foo_model::{
     RemovalMark, Seconds, SpecHash, Timestamp, Uid, Zone,
 };
 use foo_planner::desired::{Desired, Identity, Wanted};
-use foo_planner::observed::{Ec2State, Finalizer, Look, MoveBlock, Quarantine, Verdict};
+use foo_planner::observed::{Ec2State, Finalizer, LastRead, MoveBlock, Quarantine, Verdict};
 use foo_planner::report::{MachineReport, Report};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::ResourceExt;
@@ -29,26 +29,26 @@ use std::collections::BTreeMap;
 
 /// The group as the observer knows it. A single failed sweep must not change every condition; two periods
 /// without an observation do, with or without an error.
-pub(in crate::pool) fn group(observer: &Observer, region: &str, name: &GroupName) -> Look<Option<Group>> {
+pub(in crate::pool) fn group(observer: &Observer, region: &str, name: &GroupName) -> LastRead<Option<Group>> {
     let view = observer.view(name);
     let unseen = observer.unseen_since(name);
     match (observer.failure(name), unseen) {
         (Some((_, error)), Some(since)) if view.is_some() => return failed_since(&error, since),
         (Some((_, error)), _) if view.is_none() && error.kind == ErrorKind::Unreachable => {
             let message = crate::cluster::unreachable(region, &error.to_string());
-            return Look::Failed { reason: error.kind.into(), message };
+            return LastRead::Failed { reason: error.kind.into(), message };
         }
         (Some((_, error)), _) if view.is_none() || needs_a_human(&error) => return failed(&error),
         (None, Some(since)) => {
             let message =
                 format!("Auto Scaling group {name} has not been read since {}", to_the_second(since));
-            return Look::Failed { reason: Reason::ObservationStale, message };
+            return LastRead::Failed { reason: Reason::ObservationStale, message };
         }
         (Some(_), _) | (None, None) => {}
     }
     match view {
-        None => Look::Unknown,
-        Some(view) => Look::At {
+        None => LastRead::Unknown,
+        Some(view) => LastRead::At {
             at: view.at,
             seen: match view.seen {
                 Seen::Absent => None,
@@ -59,19 +59,19 @@ pub(in crate::pool) fn group(observer: &Observer, region: &str, name: &GroupName
 }
 
 /// A read that must not be trusted.
-pub(in crate::pool) fn untrusted<T>(doubt: &Blocked) -> Look<T> {
-    Look::Failed { reason: doubt.reason, message: doubt.message.clone() }
+pub(in crate::pool) fn untrusted<T>(doubt: &Blocked) -> LastRead<T> {
+    LastRead::Failed { reason: doubt.reason, message: doubt.message.clone() }
 }
 
 /// A failed read, as the planner's value.
-pub(in crate::pool) fn failed<T>(error: &CloudError) -> Look<T> {
-    Look::Failed { reason: error.kind.into(), message: error.to_string() }
+pub(in crate::pool) fn failed<T>(error: &CloudError) -> LastRead<T> {
+    LastRead::Failed { reason: error.kind.into(), message: error.to_string() }
 }
 
 /// A read that has failed since then, as the planner's value.
-fn failed_since<T>(error: &CloudError, since: Timestamp) -> Look<T> {
+fn failed_since<T>(error: &CloudError, since: Timestamp) -> LastRead<T> {
     let message = format!("{error}; last read at {}", to_the_second(since));
-    Look::Failed { reason: error.kind.into(), message }
+    LastRead::Failed { reason: error.kind.into(), message }
 }
 
 fn to_the_second(moment: Timestamp) -> String {
@@ -98,8 +98,8 @@ pub(in crate::pool) fn template(
     observer: &Observer,
     identity: &Identity,
     read: Option<&Read<Option<LaunchTemplate>>>,
-) -> Look<Option<LaunchTemplate>> {
-    let Some(Read { at, value: read }) = read else { return Look::Unknown };
+) -> LastRead<Option<LaunchTemplate>> {
+    let Some(Read { at, value: read }) = read else { return LastRead::Unknown };
     let differs = observer.template(&identity.group).is_some_and(|(swept, summary)| {
         swept > *at
             && match (&summary, read) {
@@ -113,7 +113,7 @@ pub(in crate::pool) fn template(
                 (None, Some(_)) | (Some(_), None) => true,
             }
     });
-    if differs { Look::Unknown } else { Look::At { at: *at, seen: read.clone() } }
+    if differs { LastRead::Unknown } else { LastRead::At { at: *at, seen: read.clone() } }
 }
 
 /// The launch template of an idle pool, as the lists of all templates show it that the manager requests when it starts:
@@ -122,8 +122,8 @@ pub(in crate::pool) fn template(
 pub(in crate::pool) fn idle_template(
     observer: &Observer,
     desired: &Desired,
-    group: &Look<Option<Group>>,
-) -> Look<Option<LaunchTemplate>> {
+    group: &LastRead<Option<Group>>,
+) -> LastRead<Option<LaunchTemplate>> {
     let at_rest = || {
         let Wanted::Ready(wanted) = &desired.template else { return None };
         let group = group.seen()?.as_ref()?;
@@ -135,7 +135,10 @@ pub(in crate::pool) fn idle_template(
         let of_latest = |instance: &Instance| instance.template.as_ref() == Some(&(id.clone(), latest));
         let is_alone = group.instances.iter().all(of_latest);
         let serves = is_wanted && is_used && is_alone && desired.identity.owns(&tags);
-        serves.then(|| Look::At { at, seen: Some(LaunchTemplate { id, name, tags, versions: vec![record] }) })
+        serves.then(|| LastRead::At {
+            at,
+            seen: Some(LaunchTemplate { id, name, tags, versions: vec![record] }),
+        })
     };
     at_rest().unwrap_or_default()
 }
@@ -144,7 +147,7 @@ pub(in crate::pool) fn idle_template(
 /// after the group was observed.
 pub(in crate::pool) fn ec2_states(
     observer: &Observer,
-    group: &Look<Option<Group>>,
+    group: &LastRead<Option<Group>>,
     machines: &[FooMachine],
 ) -> BTreeMap<InstanceId, Ec2State> {
     let Some(seen_at) = group.seen_at() else { return BTreeMap::new() };
@@ -195,7 +198,7 @@ pub(in crate::pool) fn foo_machines(gathered: &Gathered, clock: Difference<Kuber
                 .as_ref()
                 .and_then(|status| status.drain_hook.as_ref())
                 .map(|hook| timestamp(clock, &hook.since))
-                .or_else(|| foo_machine_metadata::waiting_since(machine).map(|since| clock.ours(since))),
+                .or_else(|| foo_machine_metadata::waiting_since(machine).map(|since| clock.local(since))),
             spec_hash: machine
                 .status
                 .as_ref()
@@ -341,7 +344,7 @@ fn deletion(clock: Difference<Kubernetes>, timestamp: Option<&Time>) -> Deletion
 
 /// When the manager's clock shows what the API server dated.
 fn timestamp(clock: Difference<Kubernetes>, time: &Time) -> Timestamp {
-    clock.ours(from_kube(time.0))
+    clock.local(from_kube(time.0))
 }
 
 /// The zone in `aws:///<zone>/<id>`.

@@ -12,7 +12,7 @@ use foo_model::object::fits_tag;
 use foo_model::{Blocked, GroupName, ObjectPlace, Reason, Storage, StoredUserData, UserData};
 use foo_planner::Memory;
 use foo_planner::desired::{Desired, Identity, Size};
-use foo_planner::observed::Look;
+use foo_planner::observed::LastRead;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -103,18 +103,20 @@ pub(in crate::pool) async fn read(
     storage: &Storage,
     identity: &Identity,
     freshness: Freshness,
-) -> Result<Look<BTreeSet<String>>, CloudError> {
+) -> Result<LastRead<BTreeSet<String>>, CloudError> {
     let (namespace, group) = (&identity.namespace, &identity.group);
     let folder = Folder {
         bucket: storage.bucket.clone(),
         owner: region.account().await?.to_owned(),
         prefix: storage.namespace_folder(namespace),
     };
-    let Some(list) = region.objects.keys(&folder, freshness).await.fresh()? else { return Ok(Look::Unknown) };
+    let Some(list) = region.objects.keys(&folder, freshness).await.fresh()? else {
+        return Ok(LastRead::Unknown);
+    };
     let own = storage.folder(namespace, group);
     let keys = list.value.range(own.clone()..).take_while(|key| key.starts_with(&own));
     let names = keys.filter_map(|key| storage.name_in(namespace, group, key)).map(str::to_owned);
-    Ok(Look::At { at: list.began, seen: names.collect() })
+    Ok(LastRead::At { at: list.began, seen: names.collect() })
 }
 
 /// What instances get instead of the user data, and what they fetch.

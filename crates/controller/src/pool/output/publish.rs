@@ -292,7 +292,7 @@ fn drain_hook(
     (since, deadline): (Timestamp, Timestamp),
     clock: Difference<Kubernetes>,
 ) -> Option<DrainHookStatus> {
-    let time = |at: Timestamp| jiff::Timestamp::from_second(clock.theirs(at).millis() / 1000).ok().map(Time);
+    let time = |at: Timestamp| jiff::Timestamp::from_second(clock.remote(at).millis() / 1000).ok().map(Time);
     Some(DrainHookStatus { since: time(since)?, deadline: time(deadline)? })
 }
 

@@ -211,7 +211,7 @@ async fn a_control_plane_whose_name_another_ones_cluster_has_is_deleted_without_
     let world = with_an_unowned_cluster().await;
     world.has(&control_plane(CLUSTER, "v1.34.0", json!({})));
     let state_of = || world.eks_condition(CLUSTER, "ClusterReady");
-    world.until("it is refused", || state_of().0 == "False ClusterNotOurs").await;
+    world.until("it is refused", || state_of().0 == "False ClusterNotOwned").await;
     world.deletes_eks_by_mistake();
     world.eks_is_removed().await;
     assert!(world.region.cluster(NAME).is_some());
@@ -228,7 +228,7 @@ async fn a_cluster_from_before_a_restore_is_adopted_with_the_annotation_that_its
     };
     let restored = restored(&world);
     let state_of = || restored.eks_condition(CLUSTER, "ClusterReady");
-    restored.until("it is refused", || state_of().0 == "False ClusterNotOurs").await;
+    restored.until("it is refused", || state_of().0 == "False ClusterNotOwned").await;
     restored.waits(Duration::from_mins(10)).await;
     let reported = state_of().1;
     assert!(

@@ -2,7 +2,7 @@
 //! is left.
 
 use crate::support::World;
-use foo_simulator_core::core::eks::cluster::UpdateType;
+use foo_model::eks::UpdateType;
 use foo_simulator_core::{Fault, FaultRule};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -151,12 +151,12 @@ impl World {
             public_ip: None,
             tags: BTreeMap::new(),
         };
-        let put = self.region.with(|region| region.put_stranger_interface(new)).unwrap();
+        let put = self.region.with(|region| region.put_foreign_interface(new)).unwrap();
         put.unwrap().as_str().to_owned()
     }
 
     fn deletes_by_hand(&self, id: &str) {
-        self.region.with(|region| region.delete_behind_back(id)).unwrap().unwrap();
+        self.region.with(|region| region.delete_as_another_user(id)).unwrap().unwrap();
     }
 
     /// Calls of EC2 since the last [`World::forgets`], by action.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// Maximum size of user data in bytes, before base64 (EC2 User Guide, "Run commands at launch").
 pub const USER_DATA_LIMIT: usize = 16_384;
 
-/// The data of one launch template version. Names are those of EC2's answers (`imageId`, `securityGroupIdSet`, …).
+/// The data of one launch template version. Names are those of EC2's responses (`imageId`, `securityGroupIdSet`, …).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LaunchData {
     /// The complete data.

@@ -337,7 +337,7 @@ fn fingerprint(request: &str) -> u64 {
     hasher.finish()
 }
 
-/// EC2's answer for a template that does not exist.
+/// EC2's response for a template that does not exist.
 fn unknown(key: &TemplateKey) -> AwsError {
     match key {
         TemplateKey::Id(id) if !id.as_str().starts_with("lt-") => AwsError::new(

@@ -6,7 +6,7 @@ use crate::core::document::Document;
 use crate::core::error::AwsError;
 
 /// A volume type.
-struct Kind {
+struct VolumeKind {
     name: &'static str,
     /// Least and largest size in GiB.
     size: (u64, u64),
@@ -21,26 +21,26 @@ struct Iops {
     required: bool,
 }
 
-const KINDS: [Kind; 7] = [
-    Kind {
+const KINDS: [VolumeKind; 7] = [
+    VolumeKind {
         name: "gp3",
         size: (1, 65_536),
         iops: Some(Iops { least: 3_000, most: 80_000, per_gib: 500, required: false }),
     },
-    Kind { name: "gp2", size: (1, 16_384), iops: None },
-    Kind {
+    VolumeKind { name: "gp2", size: (1, 16_384), iops: None },
+    VolumeKind {
         name: "io1",
         size: (4, 16_384),
         iops: Some(Iops { least: 100, most: 64_000, per_gib: 50, required: true }),
     },
-    Kind {
+    VolumeKind {
         name: "io2",
         size: (4, 65_536),
         iops: Some(Iops { least: 100, most: 256_000, per_gib: 1_000, required: true }),
     },
-    Kind { name: "st1", size: (125, 16_384), iops: None },
-    Kind { name: "sc1", size: (125, 16_384), iops: None },
-    Kind { name: "standard", size: (1, 1_024), iops: None },
+    VolumeKind { name: "st1", size: (125, 16_384), iops: None },
+    VolumeKind { name: "sc1", size: (125, 16_384), iops: None },
+    VolumeKind { name: "standard", size: (1, 1_024), iops: None },
 ];
 /// Throughput of gp3 volumes in MiB/s: least, most, and operations per second that each needs.
 const THROUGHPUT: (u64, u64, u64) = (125, 2_000, 4);

@@ -1,4 +1,4 @@
-//! EBS volumes that workloads made: those of instances are not told apart from their instances here.
+//! EBS volumes that workloads created. An instance's own volumes are part of the instance here.
 
 use std::collections::BTreeMap;
 

@@ -24,12 +24,12 @@ pub struct KubernetesIdentity {
     pub policies: BTreeMap<String, Association>,
 }
 
-/// A user or role that the authenticator of a cluster lets in, and as whom.
+/// A user or role that the authenticator of a cluster accepts, with its user name and groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessMapping {
     /// Its ARN.
     pub principal: String,
-    /// What it is recognized by in STS's answers: the unique id of a role, the name of a user.
+    /// What identifies it in STS's responses: the unique id of a role, the name of a user.
     pub user_id: String,
     /// The name in Kubernetes, with its placeholders.
     pub username: String,
@@ -135,7 +135,8 @@ impl Region {
         })
     }
 
-    /// Whom the authenticator of a cluster lets in. A role that is gone is nobody, whoever makes one of its name later.
+    /// The users and roles that the authenticator of a cluster accepts. A deleted role does not count, nor does a later
+    /// role of its name.
     pub fn access_mappings(&self, cluster: &str, principals: &Principals) -> Vec<AccessMapping> {
         let Some(cluster) = self.eks.cluster(cluster) else { return Vec::new() };
         let ids: Vec<(&String, Option<String>)> = if cluster.authentication == AuthenticationMode::ConfigMap {

@@ -54,7 +54,7 @@ impl Region {
     /// CreateAddon.
     ///
     /// # Errors
-    /// EKS's refusals; nothing is made then.
+    /// EKS refuses the call; nothing is created then.
     pub fn create_addon(
         &mut self,
         cluster: &str,

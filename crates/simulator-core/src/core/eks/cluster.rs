@@ -50,7 +50,7 @@ pub struct Cluster {
     pub logs: BTreeSet<LogType>,
     /// The key that encrypts its Secrets.
     pub key: Option<String>,
-    /// Who is let in by what.
+    /// Authentication mode: whether the ConfigMap, access entries or both grant access.
     pub authentication: AuthenticationMode,
     /// Whether its creator may do everything: shown nowhere as long as there are no access entries.
     pub creator_is_admin: bool,

@@ -41,7 +41,7 @@ pub(super) fn check_key(key: &str) -> AwsResult<()> {
 
 impl Region {
     /// UpdateClusterConfig. Without ranges of the public endpoint those that it has stay. A client token belongs to `request`, as the
-    /// caller sent it; `update` tells what that changes in the cluster as it is now.
+    /// caller sent it; `update` returns what that changes in the cluster as it is now.
     ///
     /// # Errors
     /// EKS's refusals; nothing begins then.

@@ -33,10 +33,10 @@ fn check_name(name: &str) -> AwsResult<()> {
 }
 
 impl Region {
-    /// CreateCluster, by the caller with this ARN. The same request with the same token answers with the cluster of the first.
+    /// CreateCluster, by the caller with this ARN. The same request with the same token returns the first one's cluster.
     ///
     /// # Errors
-    /// EKS's refusals; nothing is made then.
+    /// EKS refuses the call; nothing is created then.
     pub fn create_cluster(
         &mut self,
         name: &str,
@@ -213,7 +213,7 @@ impl Cluster {
     }
 }
 
-/// What EKS puts into a new cluster if it is not told otherwise (EKS API Reference, CreateCluster,
+/// What EKS puts into a new cluster by default (EKS API Reference, CreateCluster,
 /// `bootstrapSelfManagedAddons`).
 fn bootstrapped(wanted: bool) -> BTreeSet<String> {
     let names = ["vpc-cni", "kube-proxy", "coredns"].into_iter().filter(|_| wanted);

@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 pub struct AccessEntry {
     /// Its ARN.
     pub arn: String,
-    /// ARN of the user or role that is let in.
+    /// ARN of the user or role that has access.
     pub principal: String,
-    /// Unique id of that role at the time the entry was made: a role of the same name made later is not let in.
+    /// Unique id of that role when the entry was created: a later role of the same name has no access.
     pub unique_id: Option<String>,
     /// Its type.
     pub kind: EntryKind,

@@ -55,7 +55,7 @@ impl Region {
     pub(super) fn insights_of(&self, name: &str) -> AwsResult<Vec<Insight>> {
         let cluster = self.cluster_seen(name)?;
         let refreshed = cluster.insights_refreshed.unwrap_or(cluster.created);
-        let told = self.insights_shown(cluster).iter().map(|fact| Insight {
+        let facts = self.insights_shown(cluster).iter().map(|fact| Insight {
             id: id_of(cluster, &fact.name, fact.kubernetes_version),
             name: fact.name.clone(),
             category: fact.category.clone(),
@@ -66,7 +66,7 @@ impl Region {
             refreshed,
             addons: Vec::new(),
         });
-        Ok(told.chain([of_addons(cluster, refreshed)]).collect())
+        Ok(facts.chain([of_addons(cluster, refreshed)]).collect())
     }
 
     /// What a test says of the insights, as of their latest refresh.

@@ -40,8 +40,8 @@ pub struct EksSettings {
     pub policies_apply_after: Duration,
     /// How much longer that takes at most; each association has a random part of it.
     pub policies_apply_spread: Duration,
-    /// Whether the policies of KMS keys leave rights to IAM, as the default policy of a key does: then EKS needs those of the caller for the key
-    /// of a cluster. Otherwise the keys' policies allow everybody.
+    /// Whether the policies of KMS keys delegate to IAM, as the default policy of a key does: then the caller needs
+    /// rights for the key of a cluster. Otherwise the keys' policies allow all callers.
     pub keys_need_rights: bool,
     /// Whether the region has zonal shift; otherwise a request that names it is refused, `enabled: false` as well **(A)** (Amazon Application
     /// Recovery Controller guide, "AWS Region availability": not in GovCloud).

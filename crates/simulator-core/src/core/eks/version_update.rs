@@ -102,7 +102,7 @@ impl Region {
         self.await_end_of_support(&cluster.reference(), &offer);
     }
 
-    /// AWS will look at the cluster when support of its version ends.
+    /// When AWS checks whether support of the cluster's version has ended.
     pub(super) fn await_end_of_support(&mut self, of: &ClusterRef, offer: &Offer) {
         for date in [offer.standard_until, offer.extended_until] {
             let wait = self.now.until(day(date));

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 impl Networking<'_> {
     /// Carries out one change completely or not at all (except DeleteVpcEndpoints, which deletes those that it can).
-    /// The answer contains what it created. An association of a route table or a range is answered with the table,
+    /// The response contains what it created. For an association of a route table or a range that is the table,
     /// subnet or VPC, which contains only that association. A second call with the same client token creates nothing
-    /// and gets the first answer.
+    /// and gets the first response.
     ///
     /// # Errors
     /// AWS's refusals, with its codes and messages.

@@ -1,4 +1,4 @@
-//! Changes of parts without AWS's rules: a test makes a network as nobody but AWS itself could.
+//! Changes of parts without AWS's rules: a test creates states that no caller of AWS could.
 
 use super::part::Part;
 use super::pool::AddressPool;

@@ -3,7 +3,7 @@
 //! The nouns are those of [`foo_model::network`]. [`Networking::change`] carries
 //! out one change and refuses what AWS refuses; [`reads`] has what Describe calls see. There is one file per kind of
 //! part; `pins` knows what prevents the deletion of a part, `step` has the scheduled changes, `life` what they have in
-//! common, `strangers` changes a network as other users would, `edits` without AWS's rules.
+//! common, `foreign` changes a network as other users would, `edits` without AWS's rules.
 
 mod addresses;
 mod balancers;
@@ -12,6 +12,7 @@ mod control_planes;
 mod defaults;
 mod edits;
 mod endpoints;
+mod foreign;
 mod gateways;
 mod given;
 mod groups;
@@ -30,7 +31,6 @@ mod routes;
 pub mod services;
 mod state;
 mod step;
-mod strangers;
 mod subnets;
 mod tables;
 mod tags;
@@ -40,10 +40,10 @@ mod vpcs;
 
 pub use crate::core::settings::NetworkQuotas;
 pub use defaults::{INTERNET_GATEWAY, PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
+pub use foreign::{NewInterface, NewLoadBalancer};
 pub use given::{SecurityGroupSpec, SubnetSpec, VpcSpec};
 pub use mishaps::{EndpointMishap, NatMishap};
 pub(crate) use reads::NetworkReads;
 pub use state::Network;
 pub(crate) use step::Step;
-pub use strangers::{NewInterface, NewLoadBalancer};
 pub(crate) use view::Networking;

@@ -66,14 +66,14 @@ pub trait Part: Clone + 'static {
     fn of(network: &Network) -> &Versioned<Self::Id, Self>;
     /// All of its kind, to be changed.
     fn of_mut(network: &mut Network) -> &mut Versioned<Self::Id, Self>;
-    /// Adds it to an answer.
-    fn add_to(self, answer: &mut Parts);
+    /// Adds it to a response.
+    fn add_to(self, response: &mut Parts);
 
-    /// An answer that contains only this part.
+    /// A response that contains only this part.
     fn alone(self) -> Parts {
-        let mut answer = Parts::default();
-        self.add_to(&mut answer);
-        answer
+        let mut response = Parts::default();
+        self.add_to(&mut response);
+        response
     }
 }
 
@@ -147,8 +147,8 @@ macro_rules! part {
             fn of_mut(network: &mut Network) -> &mut Versioned<Self::Id, Self> {
                 &mut network.$field
             }
-            fn add_to(self, answer: &mut Parts) {
-                answer.$field.insert(self.id(), self);
+            fn add_to(self, response: &mut Parts) {
+                response.$field.insert(self.id(), self);
             }
         }
     };

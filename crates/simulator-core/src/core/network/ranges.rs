@@ -111,7 +111,7 @@ impl Networking<'_> {
         association: CidrAssociation<T>,
     ) -> Parts {
         let Some(vpc) = self.network.vpcs.get_mut(id) else { return Parts::default() };
-        let mut answer = Vpc {
+        let mut response = Vpc {
             cidrs: Vec::new(),
             ipv6: Vec::new(),
             dns_support: None,
@@ -119,12 +119,12 @@ impl Networking<'_> {
             tags: foo_model::network::Tags::new(),
             ..vpc.clone()
         };
-        ranges(&mut answer).push(association.clone());
+        ranges(&mut response).push(association.clone());
         let step = Step::RangeAssociated(id.clone(), association.id.clone());
         ranges(vpc).push(association);
         self.network.write_local_routes(id);
         self.later(self.settings.networks_pending, step);
-        answer.alone()
+        response.alone()
     }
 
     pub(super) fn range_associated(&mut self, id: &VpcId, association: &AssociationId) {

@@ -78,7 +78,7 @@ impl<'a> NetworkReads<'a> {
     }
 
     fn described<T: Part>(self, scope: &Scope, strip: impl Fn(&mut T)) -> Parts {
-        let mut answer = Parts::default();
+        let mut response = Parts::default();
         let fits = |part: &Cow<'_, T>| match scope {
             Scope::TagKey(key) => part.tags().contains_key(key),
             Scope::Tag(key, value) => part.tags().get(key) == Some(value),
@@ -88,9 +88,9 @@ impl<'a> NetworkReads<'a> {
         for part in self.parts_seen::<T>().filter(fits) {
             let mut part = part.into_owned();
             strip(&mut part);
-            part.add_to(&mut answer);
+            part.add_to(&mut response);
         }
-        answer
+        response
     }
 
     /// The zones of the region.

@@ -184,9 +184,7 @@ impl Networking<'_> {
             }
         };
         if matches!(destination, Destination::Prefixes(_)) {
-            return Err(AwsError::invalid_value(
-                "A route to a prefix list of AWS is made by an endpoint only.",
-            ));
+            return Err(AwsError::invalid_value("Only an endpoint creates a route to a prefix list of AWS."));
         }
         Ok(Route { destination, target: target.clone(), blackhole })
     }

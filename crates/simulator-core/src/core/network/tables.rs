@@ -13,7 +13,7 @@ fn unknown_association(id: &AssociationId) -> AwsError {
     AwsError::new("InvalidAssociationID.NotFound", format!("The association ID '{id}' does not exist"))
 }
 
-/// An answer that contains only an association.
+/// A response that contains only an association.
 fn associated(table: &RouteTable, association: TableAssociation) -> Parts {
     let associations = vec![association];
     RouteTable { associations, routes: Vec::new(), tags: Tags::new(), ..table.clone() }.alone()

@@ -48,13 +48,13 @@ impl Networking<'_> {
         self.network.put_new(default_group(group, id.clone(), ipv6), self.now);
         self.network.put_new(table, self.now);
         self.network.main_associations.insert(id.clone(), association);
-        let answer = Vpc { dns_support: None, dns_hostnames: None, ..vpc.clone() };
+        let response = Vpc { dns_support: None, dns_hostnames: None, ..vpc.clone() };
         self.network.put_new(vpc, self.now);
         if ipv6 {
             self.add_ipv6(&id);
         }
         self.begin_pending::<Vpc>(id);
-        Ok(answer.alone())
+        Ok(response.alone())
     }
 
     /// ModifyVpcAttribute.

@@ -20,7 +20,7 @@ impl Region {
     }
 
     /// Publishes an event that the simulator itself does not cause (`aws.health`, "AWS Health Event").
-    pub fn tell(&mut self, source: String, detail_type: &str, resources: Vec<String>, detail: Value) {
+    pub fn publish(&mut self, source: String, detail_type: &str, resources: Vec<String>, detail: Value) {
         self.events.add(source, detail_type, self.now, resources, detail);
     }
 

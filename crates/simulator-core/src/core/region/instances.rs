@@ -146,7 +146,7 @@ impl Region {
             "affectedEntities": [{ "entityValue": id, "status": "PENDING" }],
             "affectedAccount": self.account,
         });
-        self.tell("aws.health".to_owned(), "AWS Health Event", vec![self.instance_arn(id)], detail);
+        self.publish("aws.health".to_owned(), "AWS Health Event", vec![self.instance_arn(id)], detail);
         self.due.at(not_before, Event::HealthCheck(id.clone()));
         Ok(())
     }

@@ -44,7 +44,7 @@ impl Region {
         Ok(())
     }
 
-    /// For this duration EC2 leaves the instances of a zone out of successful answers: one failing look-up within EC2
+    /// For this duration EC2 leaves the instances of a zone out of successful responses: one failing lookup within EC2
     /// can hide all instances of a zone (kubernetes-sigs/karpenter, `describeinstances.go`).
     ///
     /// # Errors
@@ -126,9 +126,9 @@ impl Region {
         &self.mishaps.quotas
     }
 
-    /// What Service Quotas tells of a quota: that of the class it belongs to.
+    /// What Service Quotas shows for a quota: that of the class it belongs to.
     pub fn vcpu_quota(&self, quota: VcpuQuota) -> Option<u32> {
-        self.mishaps.quotas.get(&QuotaClass::told_as(quota)).copied()
+        self.mishaps.quotas.get(&QuotaClass::reported_as(quota)).copied()
     }
 
     /// Refuses one more instance if that exceeds the account's quota (EC2 API Reference, "Error codes":

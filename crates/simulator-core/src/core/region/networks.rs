@@ -112,7 +112,7 @@ impl Region {
     ///
     /// # Errors
     /// The subnet does not exist or is full.
-    pub fn put_stranger_interface(&mut self, new: NewInterface) -> AwsResult<InterfaceId> {
+    pub fn put_foreign_interface(&mut self, new: NewInterface) -> AwsResult<InterfaceId> {
         self.networking().put_interface(new)
     }
 
@@ -129,8 +129,8 @@ impl Region {
     ///
     /// # Errors
     /// There is no part with this id, or it contains other parts: AWS's refusal.
-    pub fn delete_behind_back(&mut self, id: &str) -> AwsResult<()> {
-        self.networking().delete_behind_back(id)
+    pub fn delete_as_another_user(&mut self, id: &str) -> AwsResult<()> {
+        self.networking().delete_as_another_user(id)
     }
 
     /// Changes, adds and removes parts of networks, whatever else refers to them. Zones stay. Reads show it after the

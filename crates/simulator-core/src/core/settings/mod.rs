@@ -31,9 +31,9 @@ pub struct Settings {
     pub terminated_visible: Duration,
     /// How long a group without instances shows "Delete in progress".
     pub group_delete: Duration,
-    /// How much older than now the answers of Describe calls are (EC2 API Reference, "Eventual consistency").
+    /// How much older than now the responses of Describe calls are (EC2 API Reference, "Eventual consistency").
     pub read_lag: Duration,
-    /// Whether all answers are that old, or each has a random age.
+    /// Whether all responses are that old, or each has a random age.
     pub read_order: ReadOrder,
     /// How long EC2 does not know the id of an instance that was just launched (`InvalidInstanceID.NotFound`).
     pub instances_appear_after: Duration,
@@ -96,15 +96,15 @@ pub struct Settings {
     pub batches: Batches,
     /// How the activity ends of a scale-in that finds only protected instances.
     pub all_protected: AllProtected,
-    /// The answer to a termination while the Terminate process is suspended.
+    /// The response to a termination while the Terminate process is suspended.
     pub suspended_terminate: SuspendedTerminate,
     /// Codes of refusals that AWS does not document.
     pub codes: Codes,
     /// When the replacement of a leaving instance is launched.
     pub replacement: Replacement,
-    /// The answer to a second TerminateInstanceInAutoScalingGroup for the same instance.
+    /// The response to a second TerminateInstanceInAutoScalingGroup for the same instance.
     pub repeated_termination: RepeatedTermination,
-    /// The answer to TerminateInstanceInAutoScalingGroup for an instance that is being launched or moved.
+    /// The response to TerminateInstanceInAutoScalingGroup for an instance that is being launched or moved.
     pub busy_termination: BusyTermination,
     /// From when on an instance is protected from scale-in.
     pub protection_begins: ProtectionBegins,
@@ -127,7 +127,7 @@ pub struct Settings {
     pub template_check: TemplateCheck,
 }
 
-/// How old the answers of Describe calls are.
+/// How old the responses of Describe calls are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReadOrder {
     /// All are as old as the read lag: time never goes backwards for a reader, and all services agree.
@@ -141,14 +141,14 @@ pub enum ReadOrder {
 /// Who knows the id of a part of a network that does not appear yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NewParts {
-    /// Nobody: neither reads nor changes find it.
+    /// No call: neither reads nor changes find it.
     #[default]
     Unknown,
     /// Changes find it; only reads do not.
     NotDescribed,
 }
 
-/// The answer to TerminateInstanceInAutoScalingGroup for an instance that is being launched, entering standby or
+/// The response to TerminateInstanceInAutoScalingGroup for an instance that is being launched, entering standby or
 /// being detached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BusyTermination {
@@ -207,7 +207,7 @@ pub enum ActivityPages {
     #[default]
     Full,
     /// The first is empty and the others are half full, all with a token (API Reference, DescribeScalingActivities:
-    /// an answer may contain fewer activities than requested, or none).
+    /// a response may contain fewer activities than requested, or none).
     Short,
 }
 
@@ -247,7 +247,7 @@ pub enum Batches {
     AllOrNothing,
     /// The call changes those before it, and is refused.
     UpToTheRefused,
-    /// It terminates all others; the answer contains those, and no refusal. The call is refused if none is left. A
+    /// It terminates all others; the response contains those, and no refusal. The call is refused if none is left. A
     /// SetInstanceProtection behaves as in `UpToTheRefused`.
     AllButTheRefused,
 }
@@ -260,7 +260,7 @@ pub enum AllProtected {
     Failed,
 }
 
-/// The answer to TerminateInstanceInAutoScalingGroup while the Terminate process is suspended **(A)**.
+/// The response to TerminateInstanceInAutoScalingGroup while the Terminate process is suspended **(A)**.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SuspendedTerminate {
     /// It is carried out: the suspension only concerns terminations that the group decides on.
@@ -288,7 +288,7 @@ impl Default for Codes {
     }
 }
 
-/// The answer to a termination of an instance that is already Terminating **(A)**.
+/// The response to a termination of an instance that is already Terminating **(A)**.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RepeatedTermination {
     /// Accepted, without any effect on the instance or on desired capacity.

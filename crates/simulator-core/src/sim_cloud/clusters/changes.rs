@@ -1,6 +1,6 @@
 //! Changes, as EKS's own calls make them.
 
-use super::tell::{self, of_iam};
+use super::to_model::{self, of_iam};
 use crate::core::Region;
 use crate::core::eks::cluster::{Cluster, Update};
 use crate::core::eks::{PodSession, Principals};
@@ -96,9 +96,9 @@ fn done<T>(outcome: AwsResult<T>) -> AwsResult<Changed> {
 }
 
 fn began(update: AwsResult<Update>) -> AwsResult<Changed> {
-    Ok(Changed { update: Some(tell::update(&update?)), ..Changed::default() })
+    Ok(Changed { update: Some(to_model::update(&update?)), ..Changed::default() })
 }
 
 fn shown(region: &Region, cluster: &Cluster) -> Changed {
-    Changed { cluster: Some(Box::new(tell::cluster(region, cluster))), ..Changed::default() }
+    Changed { cluster: Some(Box::new(to_model::cluster(region, cluster))), ..Changed::default() }
 }

@@ -1,8 +1,8 @@
 //! The simulated EKS, and what it needs of IAM, behind the trait of clusters.
 
 mod changes;
-mod questions;
-mod tell;
+mod queries;
+mod to_model;
 mod token;
 
 use super::SimCloud;
@@ -10,27 +10,27 @@ use crate::core::Region;
 use crate::world::Inner;
 use async_trait::async_trait;
 use foo_cloud::{CloudError, ClusterToken, Clusters, ErrorKind, Result, Roles as _};
-use foo_model::eks::{Answer, Change, Changed, OidcChange, Question};
+use foo_model::eks::{Change, Changed, OidcChange, Query, QueryResult};
 
 /// Entries of one page, as the adapter asks for them.
 const PAGE: usize = 100;
 
 #[async_trait]
 impl Clusters for SimCloud {
-    async fn describe_eks(&self, question: &Question) -> Result<Answer> {
-        if let Some(answer) = self.ask_iam(question).await {
-            return answer;
+    async fn describe_eks(&self, query: &Query) -> Result<QueryResult> {
+        if let Some(response) = self.ask_iam(query).await {
+            return response;
         }
-        let mut looked = 0_usize;
+        let mut entries_read = 0_usize;
         loop {
-            let ask = |region: &mut Region| questions::answer(region, question);
-            let answer = match self.call(question.operation(), format!("{question:?}"), ask).await {
-                Err(error) if is_absence(question, &error) => question.nothing(),
-                answer => answer?,
+            let read = |region: &mut Region| queries::read(region, query);
+            let response = match self.call(query.operation(), format!("{query:?}"), read).await {
+                Err(error) if is_absence(query, &error) => query.nothing(),
+                response => response?,
             };
-            looked = looked.saturating_add(PAGE);
-            if looked >= entries(&answer) {
-                return Ok(answer);
+            entries_read = entries_read.saturating_add(PAGE);
+            if entries_read >= entries(&response) {
+                return Ok(response);
             }
         }
     }
@@ -67,46 +67,45 @@ impl Clusters for SimCloud {
 }
 
 impl SimCloud {
-    /// The answer to a question that IAM answers.
-    async fn ask_iam(&self, question: &Question) -> Option<Result<Answer>> {
-        if let Question::Role(name) = question {
-            return Some(self.role(name).await.map(Answer::Role));
+    /// The result of a read that is a call of IAM.
+    async fn ask_iam(&self, query: &Query) -> Option<Result<QueryResult>> {
+        if let Query::Role(name) = query {
+            return Some(self.role(name).await.map(QueryResult::Role));
         }
-        if let Question::InstanceProfile(name) = question {
-            return Some(self.instance_profile(name).await.map(Answer::InstanceProfile));
+        if let Query::InstanceProfile(name) = query {
+            return Some(self.instance_profile(name).await.map(QueryResult::InstanceProfile));
         }
-        if let Question::OidcProvider(arn) = question {
-            return Some(self.oidc_provider(arn).await.map(Answer::OidcProvider));
+        if let Query::OidcProvider(arn) = query {
+            return Some(self.oidc_provider(arn).await.map(QueryResult::OidcProvider));
         }
         None
     }
 }
 
 /// Whether an error says that what is asked for does not exist, as the adapter takes it.
-fn is_absence(question: &Question, error: &CloudError) -> bool {
-    let names_what_is_offered =
-        matches!(question, Question::AddonReleases { .. } | Question::AddonSchema { .. });
+fn is_absence(query: &Query, error: &CloudError) -> bool {
+    let names_what_is_offered = matches!(query, Query::AddonReleases { .. } | Query::AddonSchema { .. });
     error.kind == ErrorKind::NotFound || (names_what_is_offered && error.kind == ErrorKind::Invalid)
 }
 
-/// How many entries the pages of an answer have.
-fn entries(answer: &Answer) -> usize {
-    match answer {
-        Answer::Names(names) => names.len(),
-        Answer::Insights(insights) => insights.len(),
-        Answer::AccessPolicies(policies) => policies.len(),
-        Answer::PodIdentities(associations) => associations.len(),
-        Answer::Versions(versions) => versions.len(),
+/// How many entries a page of a response has.
+fn entries(response: &QueryResult) -> usize {
+    match response {
+        QueryResult::Names(names) => names.len(),
+        QueryResult::Insights(insights) => insights.len(),
+        QueryResult::AccessPolicies(policies) => policies.len(),
+        QueryResult::PodIdentities(associations) => associations.len(),
+        QueryResult::Versions(versions) => versions.len(),
         // One add-on.
-        Answer::AddonReleases(_)
-        | Answer::Cluster(_)
-        | Answer::InsightsRefresh(_)
-        | Answer::Update(_)
-        | Answer::Addon(_)
-        | Answer::AccessEntry(_)
-        | Answer::Schema(_)
-        | Answer::Role(_)
-        | Answer::InstanceProfile(_)
-        | Answer::OidcProvider(_) => 1,
+        QueryResult::AddonReleases(_)
+        | QueryResult::Cluster(_)
+        | QueryResult::InsightsRefresh(_)
+        | QueryResult::Update(_)
+        | QueryResult::Addon(_)
+        | QueryResult::AccessEntry(_)
+        | QueryResult::Schema(_)
+        | QueryResult::Role(_)
+        | QueryResult::InstanceProfile(_)
+        | QueryResult::OidcProvider(_) => 1,
     }
 }

@@ -25,7 +25,7 @@ fn there_are_as_many_addresses_as_the_quota_says_and_none_twice() {
 }
 
 #[test]
-fn the_address_of_a_nat_gateway_is_not_ours_to_release_until_it_is_deleted() {
+fn the_address_of_a_nat_gateway_cannot_be_released_until_the_gateway_is_deleted() {
     let net = net();
     let vpc = net.vpc("10.0.0.0/16");
     let subnet = net.subnet(&vpc, 0, "10.0.0.0/20");

@@ -68,7 +68,7 @@ fn with_public_address(net: &Net, subnet: &foo_model::SubnetId) -> foo_model::In
         public_ip: Some("18.1.2.3".to_owned()),
         tags: Tags::new(),
     };
-    net.0.with(|region| region.put_stranger_interface(new)).expect("an interface")
+    net.0.with(|region| region.put_foreign_interface(new)).expect("an interface")
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn a_group_of_an_interface_stays_and_the_default_group_always() {
         public_ip: None,
         tags: Tags::new(),
     };
-    let interface = net.0.with(|region| region.put_stranger_interface(new)).expect("an interface");
+    let interface = net.0.with(|region| region.put_foreign_interface(new)).expect("an interface");
     assert_eq!(net.code(&delete(&group)), "DependencyViolation");
     net.done(&Change::DeleteNetworkInterface { interface });
     net.done(&delete(&group));

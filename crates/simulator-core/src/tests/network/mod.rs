@@ -3,13 +3,13 @@
 mod addresses;
 mod endpoints;
 mod eventual;
+mod foreign;
 mod gateways;
 mod groups;
 mod nat;
 mod properties;
 mod scene;
 mod sim_cloud;
-mod strangers;
 mod subnets;
 mod tables;
 mod vpcs;

@@ -248,7 +248,7 @@ impl Player {
         let flip = self.flip();
         self.net.0.with(|region| match choice {
             0 => {
-                let _ = region.put_stranger_interface(NewInterface {
+                let _ = region.put_foreign_interface(NewInterface {
                     subnet,
                     groups: [].into(),
                     description: String::new(),
@@ -272,7 +272,7 @@ impl Player {
             }
             _ => {
                 if let Some(victim) = victim {
-                    let _ = region.delete_behind_back(&victim);
+                    let _ = region.delete_as_another_user(&victim);
                 }
             }
         });
@@ -311,7 +311,7 @@ impl Player {
     }
 }
 
-/// Ids of everything that somebody can delete.
+/// Ids of everything that a user can delete.
 fn ids(now: &Parts) -> Vec<String> {
     let mut ids: Vec<String> = now.subnets.keys().map(ToString::to_string).collect();
     ids.extend(now.internet_gateways.keys().map(ToString::to_string));
@@ -473,7 +473,7 @@ fn tear_down(net: &Net) {
     each(alive.map(|it| Change::DeleteNatGateway { gateway: it.id.clone() }).collect());
     net.wait(60);
     for interface in net.now().interfaces.keys() {
-        let gone = net.0.with(|region| region.delete_behind_back(interface.as_str()));
+        let gone = net.0.with(|region| region.delete_as_another_user(interface.as_str()));
         gone.unwrap_or_else(|error| panic!("{interface}: {error}"));
     }
     let now = net.now();

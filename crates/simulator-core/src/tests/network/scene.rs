@@ -28,7 +28,7 @@ pub(super) fn tags(pairs: &[(&str, &str)]) -> Tags {
     pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
 }
 
-/// The only part of a kind in an answer.
+/// The only part of a kind in a response.
 pub(super) fn only<K: Clone, V>(parts: &std::collections::BTreeMap<K, V>) -> K {
     assert_eq!(parts.len(), 1, "one part");
     parts.keys().next().expect("one part").clone()

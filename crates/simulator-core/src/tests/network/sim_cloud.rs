@@ -1,4 +1,4 @@
-//! Networks behind the trait: faults, lost answers and counts stand before them as before all other calls.
+//! Networks behind the trait: faults, lost responses and counts apply to their calls as to all others.
 
 use super::scene::{Net, net, net_with, only, tags};
 use crate::core::mishaps::QuotaClass;
@@ -32,12 +32,12 @@ async fn a_change_is_one_call_and_a_refusal_has_its_kind() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_leaves_what_was_created_to_be_found_by_its_tags() {
+async fn a_lost_response_leaves_what_was_created_to_be_found_by_its_tags() {
     let net = net();
     let cloud = cloud(&net);
     net.0.sim.add_fault(FaultRule::on("CreateVpc", Fault::DroppedAfter).times(1));
-    let lost = cloud.change_network(&create()).await.expect_err("no answer");
-    assert_eq!(lost.kind, ErrorKind::LostAnswer);
+    let lost = cloud.change_network(&create()).await.expect_err("no response");
+    assert_eq!(lost.kind, ErrorKind::LostResponse);
     let found = cloud.describe_network(Kind::Vpc, &Scope::TagKey("k".to_owned())).await.expect("read");
     assert_eq!(found.vpcs.len(), 1);
 }
@@ -64,18 +64,18 @@ async fn looks_cost_what_the_adapter_spends_on_them() {
 async fn quotas_of_vcpus_are_those_that_are_set() {
     let net = net_with(|_| {});
     let cloud = cloud(&net);
-    let told = async |quota| cloud.vcpu_quota(quota).await.expect("read");
-    assert_eq!(told(VcpuQuota::Standard).await, None, "lifted");
+    let quota_of = async |quota| cloud.vcpu_quota(quota).await.expect("read");
+    assert_eq!(quota_of(VcpuQuota::Standard).await, None, "lifted");
     let set = |class, vcpus| net.0.with(|region| region.set_vcpu_quota(class, Some(vcpus)));
     set(QuotaClass::Standard, 64);
     set(QuotaClass::SpotStandard, 32);
     set(QuotaClass::SpotOther, 1);
-    assert_eq!(told(VcpuQuota::Standard).await, Some(64));
-    assert_eq!(told(VcpuQuota::SpotStandard).await, Some(32));
-    assert_eq!(told(VcpuQuota::SpotGAndVt).await, Some(1));
-    assert_eq!(told(VcpuQuota::GAndVt).await, None);
+    assert_eq!(quota_of(VcpuQuota::Standard).await, Some(64));
+    assert_eq!(quota_of(VcpuQuota::SpotStandard).await, Some(32));
+    assert_eq!(quota_of(VcpuQuota::SpotGAndVt).await, Some(1));
+    assert_eq!(quota_of(VcpuQuota::GAndVt).await, None);
     net.0.sim.add_fault(FaultRule::on("GetServiceQuota", Fault::Denied).times(1));
-    assert_eq!(told(VcpuQuota::Standard).await, None);
+    assert_eq!(quota_of(VcpuQuota::Standard).await, None);
 }
 
 #[tokio::test]

@@ -9,8 +9,8 @@ use foo_model::{SubnetId, VpcId, Zone};
 fn a_subnet_is_pending_and_has_five_addresses_less_than_its_range() {
     let net = net();
     let vpc = net.vpc("10.0.0.0/16");
-    let answer = net.done(&new_subnet(&vpc, 1, "10.0.16.9/20"));
-    let subnet = answer.subnets.values().next().expect("a subnet");
+    let response = net.done(&new_subnet(&vpc, 1, "10.0.16.9/20"));
+    let subnet = response.subnets.values().next().expect("a subnet");
     assert_eq!((subnet.state.as_str(), subnet.cidr.to_string()), ("pending", "10.0.16.0/20".to_owned()));
     assert_eq!((subnet.free_addresses, subnet.zone_id.as_str()), (4091, "euc1-az2"));
     assert!(!subnet.public_ip_on_launch && !subnet.ipv6_on_creation);
@@ -100,7 +100,7 @@ fn a_subnet_with_an_interface_stays_and_takes_its_association_with_it() {
     let subnet = net.subnet(&vpc, 0, "10.0.0.0/28");
     let table = net.table(&vpc);
     net.done(&Change::AssociateRouteTable { table: table.clone(), subnet: subnet.clone() });
-    let interface = stranger(&net, &subnet);
+    let interface = foreign_interface(&net, &subnet);
     assert_eq!(net.free(&subnet), 10);
     let (code, message) = net.refused(&delete_subnet(&subnet));
     let text = format!("The subnet '{subnet}' has dependencies and cannot be deleted.");
@@ -113,17 +113,17 @@ fn a_subnet_with_an_interface_stays_and_takes_its_association_with_it() {
     assert_eq!(net.code(&delete_subnet(&subnet)), "InvalidSubnetID.NotFound");
 }
 
-fn stranger(net: &Net, subnet: &SubnetId) -> foo_model::InterfaceId {
+fn foreign_interface(net: &Net, subnet: &SubnetId) -> foo_model::InterfaceId {
     let new = NewInterface {
         subnet: subnet.clone(),
         groups: [].into(),
-        description: "somebody's".to_owned(),
+        description: "another user's".to_owned(),
         requester_managed: false,
         in_use: false,
         public_ip: None,
         tags: Tags::new(),
     };
-    net.0.with(|region| region.put_stranger_interface(new)).expect("an interface")
+    net.0.with(|region| region.put_foreign_interface(new)).expect("an interface")
 }
 
 #[test]

@@ -25,8 +25,8 @@ fn associate(table: &RouteTableId, subnet: &SubnetId) -> Change {
 }
 
 fn association(net: &Net, change: &Change) -> AssociationId {
-    let answer = net.done(change);
-    answer.route_tables.values().next().expect("a table").associations[0].id.clone()
+    let response = net.done(change);
+    response.route_tables.values().next().expect("a table").associations[0].id.clone()
 }
 
 #[test]

@@ -24,11 +24,11 @@ fn a_new_vpc_is_pending_and_has_a_main_table_and_a_default_group() {
         ipv6: false,
         tags: wanted.clone(),
     };
-    let answer = net.done(&change);
-    let id = only(&answer.vpcs);
-    let vpc = &answer.vpcs[&id];
+    let response = net.done(&change);
+    let id = only(&response.vpcs);
+    let vpc = &response.vpcs[&id];
     assert_eq!((vpc.cidr.to_string(), vpc.available, &vpc.tags), ("10.1.0.0/16".to_owned(), false, &wanted));
-    assert_eq!((vpc.dns_support, vpc.dns_hostnames), (None, None), "only DescribeVpcAttribute tells");
+    assert_eq!((vpc.dns_support, vpc.dns_hostnames), (None, None), "only DescribeVpcAttribute shows them");
     let now = net.wait(1).now();
     assert!(now.vpcs[&id].available);
     let table = &now.route_tables[&only(&now.route_tables)];
@@ -72,7 +72,7 @@ fn there_are_as_many_vpcs_as_the_quota_says() {
 }
 
 #[test]
-fn hostnames_need_dns_support_and_attributes_are_told_apart() {
+fn hostnames_need_dns_support_and_attributes_are_distinct() {
     let net = net();
     let vpc = net.vpc("10.0.0.0/16");
     let attributes = |net: &super::scene::Net| {
@@ -95,8 +95,8 @@ fn a_second_range_associates_gets_local_routes_and_goes() {
     let net = net();
     let vpc = net.vpc("10.0.0.0/16");
     let table = net.table(&vpc);
-    let answer = net.done(&associate(&vpc, "100.64.0.0/16"));
-    let [association] = answer.vpcs[&vpc].cidrs.as_slice() else { panic!("{answer:?}") };
+    let response = net.done(&associate(&vpc, "100.64.0.0/16"));
+    let [association] = response.vpcs[&vpc].cidrs.as_slice() else { panic!("{response:?}") };
     assert_eq!(association.state, CidrState::Associating);
     assert_eq!(net.code(&super::scene::new_subnet(&vpc, 0, "100.64.0.0/20")), "InvalidSubnet.Range");
     net.wait(1);
@@ -137,12 +137,12 @@ fn ranges_of_another_kind_overlapping_ones_and_a_sixth_are_refused() {
 }
 
 #[test]
-fn an_ipv6_range_comes_later_than_the_answer() {
+fn an_ipv6_range_comes_later_than_the_response() {
     let net = net();
     let cidr = "10.0.0.0/16".parse().expect("a range");
-    let answer = net.done(&Change::CreateVpc { cidr, ipv6: true, tags: Tags::new() });
-    let id = only(&answer.vpcs);
-    assert!(answer.vpcs[&id].ipv6.is_empty());
+    let response = net.done(&Change::CreateVpc { cidr, ipv6: true, tags: Tags::new() });
+    let id = only(&response.vpcs);
+    assert!(response.vpcs[&id].ipv6.is_empty());
     let vpc = net.wait(1).now().vpcs[&id].clone();
     assert_eq!(
         (vpc.ipv6.len(), vpc.ipv6[0].state, vpc.ipv6[0].range.prefix_len()),

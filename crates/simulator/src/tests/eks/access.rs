@@ -69,8 +69,8 @@ fn who_cannot_have_an_entry_is_refused() {
     world.active(json!({}));
     let linked = "arn:aws:iam::123456789012:role/aws-service-role/x.amazonaws.com/AWSServiceRoleForX";
     assert!(refusal(world.entry(json!({ "principalArn": linked }))).1.contains("Service Linked Role"));
-    let stranger = json!({ "principalArn": "arn:aws:iam::999999999999:role/x" });
-    assert_eq!(refusal(world.entry(stranger)).1, "The specified principalArn is invalid: invalid principal.");
+    let foreign = json!({ "principalArn": "arn:aws:iam::999999999999:role/x" });
+    assert_eq!(refusal(world.entry(foreign)).1, "The specified principalArn is invalid: invalid principal.");
     let grouped = json!({ "principalArn": NODES, "type": "EC2_LINUX", "kubernetesGroups": ["x"] });
     assert_eq!(refusal(world.entry(grouped)).0, "InvalidParameterException");
     assert_eq!(
@@ -86,7 +86,7 @@ fn without_the_mode_there_are_no_entries_but_the_creator_gets_in() {
     let (code, message) = refusal(world.entry(json!({ "principalArn": NODES })));
     assert_eq!(code, "InvalidRequestException");
     assert!(message.contains("must be set to one of [API, API_AND_CONFIG_MAP]"), "{message}");
-    let creator = world.0.region.kubernetes_identity("main", CALLER, None).expect("let in");
+    let creator = world.0.region.kubernetes_identity("main", CALLER, None).expect("has access");
     assert_eq!(creator.groups, ["system:masters"]);
     assert_eq!(world.0.region.kubernetes_identity("main", NODES, None), None);
 }
@@ -193,8 +193,8 @@ fn everything_with_an_arn_has_tags() {
         world.with(|region| region.untag_eks_resource(&arn, &["b".to_owned()])).expect("untagged");
         assert!(!world.with(|region| region.tags_of_eks_resource(&arn)).expect("known").contains_key("b"));
     }
-    let nobody = "arn:aws:eks:eu-central-1:123456789012:cluster/nobody";
-    let (code, _) = refusal(world.with(|region| region.tags_of_eks_resource(nobody)));
+    let missing = "arn:aws:eks:eu-central-1:123456789012:cluster/missing";
+    let (code, _) = refusal(world.with(|region| region.tags_of_eks_resource(missing)));
     assert_eq!(code, "NotFoundException");
 }
 

@@ -56,7 +56,7 @@ fn an_add_on_is_created_in_its_default_version_and_updated() {
 
 /// aws/containers-roadmap#1411, eksctl-io/eksctl#5880.
 #[test]
-fn over_a_copy_that_nobody_manages_a_creation_fails_unless_it_overwrites() {
+fn creation_over_an_unmanaged_copy_fails_unless_it_overwrites() {
     let world = world();
     world.active(json!({}));
     let preserve = json!({ "addonName": "vpc-cni", "resolveConflicts": "PRESERVE" });
@@ -181,7 +181,7 @@ fn an_update_without_a_role_takes_the_role_of_an_add_on_away() {
 }
 
 #[test]
-fn creations_and_updates_fail_when_told_to() {
+fn creations_and_updates_fail_when_configured() {
     let world = world();
     world.active(json!({ "bootstrapSelfManagedAddons": false }));
     let issue = json!({ "code": "AdmissionRequestDenied", "message": "no" });

@@ -72,7 +72,7 @@ fn the_security_group_stays_while_something_else_has_it() {
     let group = world.main().security_group;
     let new =
         serde_json::from_value(json!({ "subnet": PRIVATE_SUBNETS[0], "groups": [group] })).expect("new");
-    world.with(|region| region.put_stranger_interface(new)).expect("made");
+    world.with(|region| region.put_foreign_interface(new)).expect("made");
     world.with(|region| region.delete_cluster("main")).expect("deleted");
     world.wait(240);
     let left = world.with(|region| region.network_now()).security_groups;
@@ -109,7 +109,7 @@ fn guardduty_creates_an_endpoint_for_nodes_and_leaves_it_behind() {
     assert!(groups.values().any(|it| it.name.starts_with("GuardDutyManagedSecurityGroup-vpc-")));
 }
 
-/// Everything that EKS refuses, in its words; nothing is made then.
+/// Everything that EKS refuses, in its words; nothing is created then.
 #[test]
 fn what_cannot_be_a_cluster_is_refused_with_eks_words() {
     let world = world();
@@ -195,7 +195,7 @@ fn the_same_token_creates_once_and_another_request_with_it_is_refused() {
 }
 
 #[test]
-fn a_creation_fails_when_it_is_told_to_or_no_address_is_free() {
+fn a_creation_fails_when_configured_or_no_address_is_free() {
     let world = world();
     let issue = json!({ "code": "AccessDenied", "message": "no" });
     let mishap = json!({ "what": "Creation", "issue": issue });

@@ -1,4 +1,4 @@
-//! Bad requests of EKS never panic and never answer in the 500s: every action with paths, queries and bodies that come close to
+//! Bad requests of EKS never panic and never get a status in the 500s: every action with paths, queries and bodies that come close to
 //! good ones, with good bodies of which one field is another, and with bytes that are no JSON.
 
 use super::scene::{NODES, ROLE, new_cluster};
@@ -96,8 +96,8 @@ async fn stage() -> Scene {
         ("/clusters/main/addons", json!({ "addonName": "coredns" }), 60),
     ];
     for (path, body, wait) in posts {
-        let (status, _, answer) = ask_with(&scene, Method::POST, path, body.to_string().as_bytes()).await;
-        assert_eq!(status, 200, "{path}: {answer}");
+        let (status, _, response) = ask_with(&scene, Method::POST, path, body.to_string().as_bytes()).await;
+        assert_eq!(status, 200, "{path}: {response}");
         scene.wait(wait);
     }
     scene
@@ -183,7 +183,7 @@ fn replace(body: &mut Value, place: usize, by: Value) {
     }
 }
 
-/// An answer that EKS could have given: not in the 500s, and the kind of an error, with words, exactly when it is a refusal.
+/// A response that EKS could have given: not in the 500s, and the kind of an error, with words, exactly when it is a refusal.
 fn check((status, kind, body): (u16, Option<String>, Value)) -> Result<(), TestCaseError> {
     prop_assert!(status < 500, "{}", body);
     prop_assert_eq!(status == 200, kind.is_none(), "{}", body);
@@ -256,8 +256,8 @@ fn the_good_bodies_are_good() {
     for (action, body) in good() {
         let (method, form) = route_of(action);
         let path = path_of(form, &stands_for(action));
-        let (status, _, answer) =
+        let (status, _, response) =
             block_on(async { ask_with(&stage().await, method, &path, body.to_string().as_bytes()).await });
-        assert_eq!(status, 200, "{action}: {answer}");
+        assert_eq!(status, 200, "{action}: {response}");
     }
 }

@@ -1,4 +1,4 @@
-//! Clusters behind the trait: faults, lost answers and counts apply before them as before all other calls.
+//! Clusters behind the trait: faults, lost responses and counts apply to their calls as to all others.
 
 use super::scene::{ROLE, World, world, world_with};
 use super::tokens::sts_at;
@@ -7,9 +7,9 @@ use crate::tests::scene::REGION;
 use crate::{AccessKey, Fault, FaultRule, SimCloud};
 use foo_cloud::{Clusters as _, ErrorKind};
 use foo_model::eks::{
-    AccessPolicy, AccessScope, Answer, AuthenticationMode, Change, ClusterChange, ClusterStatus,
-    EndpointAccess, EntryChange, EntryKind, IpFamily, LogType, Minor, NewCluster, NewEntry, Placement,
-    Question, SupportType,
+    AccessPolicy, AccessScope, AuthenticationMode, Change, ClusterChange, ClusterStatus, EndpointAccess,
+    EntryChange, EntryKind, IpFamily, LogType, Minor, NewCluster, NewEntry, Placement, Query, QueryResult,
+    SupportType,
 };
 use foo_model::network::Tags;
 use serde_json::json;
@@ -61,8 +61,8 @@ fn of_entry(principal: String, change: EntryChange) -> Change {
 }
 
 async fn main(cloud: &SimCloud) -> Option<foo_model::eks::Cluster> {
-    match cloud.describe_eks(&Question::Cluster("main".to_owned())).await.expect("an answer") {
-        Answer::Cluster(found) => found.map(|found| *found),
+    match cloud.describe_eks(&Query::Cluster("main".to_owned())).await.expect("a response") {
+        QueryResult::Cluster(found) => found.map(|found| *found),
         other => panic!("{other:?}"),
     }
 }
@@ -71,7 +71,7 @@ async fn main(cloud: &SimCloud) -> Option<foo_model::eks::Cluster> {
 async fn a_cluster_is_created_as_asked_once_per_token() {
     let world = world();
     let cloud = cloud(&world);
-    assert_eq!(main(&cloud).await, None, "what does not exist is an empty answer");
+    assert_eq!(main(&cloud).await, None, "a missing cluster is an empty result");
     let made = cloud.change_eks(&create(), Some("t")).await.expect("created").cluster.expect("shown");
     let again = cloud.change_eks(&create(), Some("t")).await.expect("the same").cluster.expect("shown");
     assert_eq!((made.status, &made.endpoint), (ClusterStatus::Creating, &None));
@@ -93,13 +93,13 @@ async fn a_cluster_is_created_as_asked_once_per_token() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_leaves_what_was_created_and_pages_cost_calls() {
+async fn a_lost_response_leaves_what_was_created_and_pages_cost_calls() {
     let world = world();
     let cloud = cloud(&world);
     world.0.sim.add_fault(FaultRule::on("CreateCluster", Fault::DroppedAfter).times(1));
     assert_eq!(
-        cloud.change_eks(&create(), Some("t")).await.expect_err("no answer").kind,
-        ErrorKind::LostAnswer
+        cloud.change_eks(&create(), Some("t")).await.expect_err("no response").kind,
+        ErrorKind::LostResponse
     );
     assert!(main(&cloud).await.is_some());
     world.wait(600);
@@ -114,8 +114,8 @@ async fn a_lost_answer_leaves_what_was_created_and_pages_cost_calls() {
         let entry = of_entry(principal, EntryChange::Create(new));
         cloud.change_eks(&entry, Some(&format!("t{n}"))).await.expect("an entry");
     }
-    let entries = cloud.describe_eks(&Question::AccessEntries("main".to_owned())).await.expect("listed");
-    assert!(matches!(entries, Answer::Names(names) if names.len() == 150));
+    let entries = cloud.describe_eks(&Query::AccessEntries("main".to_owned())).await.expect("listed");
+    assert!(matches!(entries, QueryResult::Names(names) if names.len() == 150));
     assert_eq!(world.0.sim.calls("ListAccessEntries"), 2);
 }
 
@@ -132,18 +132,18 @@ async fn a_cloud_of_the_present_sees_what_others_do_not_see_yet() {
 }
 
 #[tokio::test]
-async fn what_is_not_offered_is_an_empty_answer() {
+async fn what_is_not_offered_is_an_empty_response() {
     let world = world();
     let cloud = cloud(&world);
     for question in [
-        Question::AddonReleases { addon: "nothing".to_owned(), kubernetes: Minor(33) },
-        Question::AddonReleases { addon: "coredns".to_owned(), kubernetes: Minor(7) },
-        Question::AddonSchema { addon: "coredns".to_owned(), version: "v0".to_owned() },
-        Question::OidcProvider("arn:aws:iam::123456789012:oidc-provider/x".to_owned()),
-        Question::Addons("main".to_owned()),
-        Question::PodIdentity { cluster: "main".to_owned(), id: "a-1".to_owned() },
+        Query::AddonReleases { addon: "nothing".to_owned(), kubernetes: Minor(33) },
+        Query::AddonReleases { addon: "coredns".to_owned(), kubernetes: Minor(7) },
+        Query::AddonSchema { addon: "coredns".to_owned(), version: "v0".to_owned() },
+        Query::OidcProvider("arn:aws:iam::123456789012:oidc-provider/x".to_owned()),
+        Query::Addons("main".to_owned()),
+        Query::PodIdentity { cluster: "main".to_owned(), id: "a-1".to_owned() },
     ] {
-        assert_eq!(cloud.describe_eks(&question).await.expect("an answer"), question.nothing());
+        assert_eq!(cloud.describe_eks(&question).await.expect("a response"), question.nothing());
     }
 }
 
@@ -169,9 +169,8 @@ async fn the_token_of_a_known_key_is_signed_and_its_entry_is_mapped() {
     cloud.change_eks(&of_entry(principal.clone(), entry), Some("t")).await.expect("an entry");
     let associate = of_entry(principal.clone(), EntryChange::Associate(policy.clone()));
     cloud.change_eks(&associate, None).await.expect("associated");
-    let policies =
-        cloud.describe_eks(&Question::AccessPolicies { cluster, principal }).await.expect("listed");
-    assert_eq!(policies, Answer::AccessPolicies(BTreeSet::from([policy])));
+    let policies = cloud.describe_eks(&Query::AccessPolicies { cluster, principal }).await.expect("listed");
+    assert_eq!(policies, QueryResult::AccessPolicies(BTreeSet::from([policy])));
 
     let now = world.0.sim.now();
     let token = cloud.cluster_token("main").await.expect("a token");
@@ -179,7 +178,7 @@ async fn the_token_of_a_known_key_is_signed_and_its_entry_is_mapped() {
     let status = |token: &str| sts_at(&world.0.sim, "main", token, now).0;
     assert_eq!(status(&token.token), 200);
     let mappings = world.0.sim.access_mappings(REGION, "main");
-    let alice = mappings.into_iter().find(|it| it.principal == ALICE).expect("let in");
+    let alice = mappings.into_iter().find(|it| it.principal == ALICE).expect("has access");
     assert_eq!((alice.username.as_str(), alice.groups), ("boss", vec!["bosses".to_owned()]));
     assert_ne!(unsigned.token, token.token);
     let other = cloud.cluster_token("other").await.expect("a token");

@@ -1,4 +1,5 @@
-//! Tokens of clusters: what STS and EC2 tell their authenticators, and whom those let in (kubernetes-sigs/aws-iam-authenticator).
+//! Tokens of clusters: what authenticators (kubernetes-sigs/aws-iam-authenticator) read from STS and EC2, and which
+//! callers they accept.
 //! What the authenticator itself takes and refuses is not judged here: the test bed runs it.
 
 use super::scene::{NODES, World, world, world_with};
@@ -12,7 +13,7 @@ use crate::core::network::SECURITY_GROUP;
 use crate::iam::roles::Role;
 use crate::tests::scene::{REGION, source};
 use crate::wire::sigv4::SignedRequest;
-use crate::wire::{WireAnswer, of_eks};
+use crate::wire::{WireResponse, of_eks};
 use crate::{AccessKey, Fault, FaultRule, SigningKey, Simulator, SimulatorConfig};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -57,7 +58,7 @@ fn add_entry(world: &World, body: &Value) {
     world.try_entry(body.clone()).expect("an entry");
 }
 
-/// What STS answers to the authenticator of a cluster that got a token.
+/// STS's response to the authenticator of a cluster that got a token.
 pub(super) fn sts_at(sim: &Simulator, cluster: &str, token: &str, now: Timestamp) -> (u16, Value) {
     let encoded = token.strip_prefix("k8s-aws-v1.").expect("its prefix");
     let url = String::from_utf8(URL_SAFE_NO_PAD.decode(encoded).expect("base64")).expect("text");
@@ -72,8 +73,8 @@ fn sts_of_url(sim: &Simulator, cluster: &str, url: &str, now: Timestamp) -> (u16
     }
     let (method, path, body) = (&Method::GET, "/", b"".as_slice());
     let request = SignedRequest { method, path, query, headers: &headers, body, received: now };
-    match of_eks::answer(&sim.world, &request) {
-        WireAnswer::Json { status, body, .. } => (status, serde_json::from_str(&body).expect("JSON")),
+    match of_eks::respond(&sim.world, &request) {
+        WireResponse::Json { status, body, .. } => (status, serde_json::from_str(&body).expect("JSON")),
         other => panic!("{other:?}"),
     }
 }
@@ -115,10 +116,10 @@ fn with_profile(world: &World, profile: &str) -> SourceSpec {
 #[test]
 fn an_entry_lets_a_user_in_by_name_and_a_role_by_its_unique_id_whatever_its_path() {
     let world = stage();
-    let alice = mapping(&world, "arn:aws:iam::123456789012:user/alice").expect("let in");
+    let alice = mapping(&world, "arn:aws:iam::123456789012:user/alice").expect("has access");
     let [arn, user_id] = signed_by(&world, &key("alice").cluster_token("main", STS, REGION, NOW));
     assert_eq!((alice.principal, alice.user_id, alice.groups), (arn, user_id, vec!["dev".to_owned()]));
-    let people = mapping(&world, PEOPLE).expect("let in");
+    let people = mapping(&world, PEOPLE).expect("has access");
     let session = world.0.sim.role_session("admins", "carol@example.com", NOW).expect("a role");
     let [arn, user_id] = signed_by(&world, &session.cluster_token("main", STS, REGION, NOW));
     assert_eq!(arn, "arn:aws:sts::123456789012:assumed-role/admins/carol@example.com");
@@ -128,7 +129,7 @@ fn an_entry_lets_a_user_in_by_name_and_a_role_by_its_unique_id_whatever_its_path
 }
 
 #[test]
-fn a_role_made_anew_under_the_same_name_is_another_one() {
+fn a_role_created_again_under_its_name_is_another_one() {
     let world = stage();
     let sim = &world.0.sim;
     let user_id = || {
@@ -143,7 +144,7 @@ fn a_role_made_anew_under_the_same_name_is_another_one() {
 }
 
 #[test]
-fn without_entries_the_creator_alone_is_let_in() {
+fn without_entries_only_the_creator_has_access() {
     let world = world();
     world.active(json!({ "accessConfig": { "authenticationMode": "CONFIG_MAP" } }));
     let all = world.0.sim.access_mappings(REGION, "main");
@@ -167,8 +168,8 @@ fn sts_takes_a_token_for_one_cluster_and_for_fifteen_minutes() {
     assert!(status == 403 && body.to_string().contains("expired"), "{body}");
     let tomorrow = NOW.plus(Duration::from_hours(24));
     refused(&world, &alice.cluster_token("main", STS, REGION, tomorrow));
-    let stranger = key("mallory").cluster_token("main", STS, REGION, NOW);
-    assert!(refused(&world, &stranger).contains("InvalidClientTokenId"));
+    let foreign_account = key("mallory").cluster_token("main", STS, REGION, NOW);
+    assert!(refused(&world, &foreign_account).contains("InvalidClientTokenId"));
     let forged = SigningKey { secret: "another".to_owned(), ..alice };
     assert!(
         refused(&world, &forged.cluster_token("main", STS, REGION, NOW)).contains("SignatureDoesNotMatch")
@@ -237,7 +238,7 @@ fn an_instance_is_a_node_by_the_entry_of_the_role_in_its_profile() {
     assert_eq!(world.0.region.in_service_instances()[0].user_data.as_deref(), Some("Zm9v"));
     let credentials = sim.instance_credentials(REGION, &id, NOW).expect("its role exists");
     let [_, user_id] = signed_by(&world, &credentials.cluster_token("main", STS, REGION, NOW));
-    let nodes = mapping(&world, NODES).expect("let in");
+    let nodes = mapping(&world, NODES).expect("has access");
     assert_eq!(user_id, format!("{}:{id}", nodes.user_id));
     assert_eq!(
         (nodes.username.as_str(), nodes.groups),
@@ -252,35 +253,35 @@ fn an_instance_is_a_node_by_the_entry_of_the_role_in_its_profile() {
     let body = body.as_bytes();
     let (method, path, query) = (&Method::POST, "/", "");
     let asked = SignedRequest { method, path, query, headers: &headers, body, received: NOW };
-    let WireAnswer::Xml { status: 200, body, .. } = of_eks::answer(&sim.world, &asked) else {
-        panic!("no answer")
+    let WireResponse::Xml { status: 200, body, .. } = of_eks::respond(&sim.world, &asked) else {
+        panic!("no response")
     };
     assert!(body.contains(&format!("<privateDnsName>{name}</privateDnsName>")), "{body}");
     let asked =
         SignedRequest { body: b"Action=TerminateInstances&Version=2016-11-15&InstanceId.1=i-1", ..asked };
-    let WireAnswer::Xml { status: 403, .. } = of_eks::answer(&sim.world, &asked) else {
+    let WireResponse::Xml { status: 403, .. } = of_eks::respond(&sim.world, &asked) else {
         panic!("not refused")
     };
 }
 
 #[test]
-fn accounts_of_one_address_answer_whose_key_they_know() {
-    let ours = stage().0.sim;
-    let theirs =
+fn accounts_of_one_address_respond_to_their_own_keys() {
+    let own = stage().0.sim;
+    let foreign_account =
         Simulator::new(SimulatorConfig { account: "210987654321".to_owned(), ..SimulatorConfig::stepped() });
-    theirs.put_key(AccessKey { id: "zoe".to_owned(), secret: "s".to_owned(), policy: None });
+    foreign_account.put_key(AccessKey { id: "zoe".to_owned(), secret: "s".to_owned(), policy: None });
     let account = |sim: &Simulator, caller| sim.account_of(caller).world.config.account.clone();
-    assert_eq!(account(&ours, "zoe"), "123456789012");
-    ours.shares_address_with(&theirs);
+    assert_eq!(account(&own, "zoe"), "123456789012");
+    own.shares_address_with(&foreign_account);
     assert_eq!(
-        (account(&ours, "zoe"), account(&ours, "alice")),
+        (account(&own, "zoe"), account(&own, "alice")),
         ("210987654321".into(), "123456789012".into())
     );
     assert_eq!(
-        (account(&theirs, "zoe"), account(&theirs, "alice")),
+        (account(&foreign_account, "zoe"), account(&foreign_account, "alice")),
         ("210987654321".into(), "123456789012".into())
     );
-    assert_eq!(account(&theirs, "nobody"), "210987654321");
+    assert_eq!(account(&foreign_account, "missing"), "210987654321");
 }
 
 #[test]

@@ -153,8 +153,8 @@ fn subnets_move_within_their_zones_and_need_addresses() {
     world.wait(180);
     assert_eq!(world.status_of(&update), UpdateStatus::Successful);
     let all = world.with(|region| region.network_now()).interfaces;
-    let ours = all.values().filter(|it| it.description == "Amazon EKS main");
-    let mut subnets: Vec<&str> = ours.map(|it| it.subnet.as_str()).collect();
+    let own = all.values().filter(|it| it.description == "Amazon EKS main");
+    let mut subnets: Vec<&str> = own.map(|it| it.subnet.as_str()).collect();
     subnets.sort_unstable();
     assert_eq!(subnets, [PRIVATE_SUBNETS[2], PUBLIC_SUBNETS[0], PUBLIC_SUBNETS[1]]);
 }
@@ -231,7 +231,7 @@ fn aws_updates_at_the_end_of_support_as_the_policy_says() {
 }
 
 #[test]
-fn the_same_token_updates_once_and_an_update_fails_when_told_to() {
+fn the_same_token_updates_once_and_an_update_fails_when_configured() {
     let world = world_with(|settings| settings.eks.config_update = Duration::from_secs(30));
     world.active(json!({}));
     let mishap = json!([{ "what": "Update", "issue": { "code": "OperationNotPermitted", "message": "no" } }]);

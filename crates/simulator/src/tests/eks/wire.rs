@@ -3,7 +3,7 @@
 use super::scene::{NODES, ROLE, new_cluster};
 use crate::tests::scene::{REGION, Scene, scene};
 use crate::wire::sigv4::SignedRequest;
-use crate::wire::{WireAnswer, answer_verified, rest};
+use crate::wire::{WireResponse, respond_to_verified, rest};
 use crate::{AccessKey, Fault, FaultRule, Policy, Throttling};
 use foo_model::Timestamp;
 use http::{HeaderMap, HeaderValue, Method};
@@ -15,7 +15,7 @@ async fn ask(scene: &Scene, method: Method, path: &str, body: Value) -> (u16, Op
     ask_with(scene, method, path, body.as_bytes()).await
 }
 
-/// [`ask`] with any bytes as its body: status, the kind of an error, and the answer.
+/// [`ask`] with any bytes as its body: status, the kind of an error, and the response.
 pub(super) async fn ask_with(
     scene: &Scene,
     method: Method,
@@ -36,8 +36,8 @@ pub(super) async fn ask_with(
         received: Timestamp(1_767_225_600_000),
     };
     assert!(rest::is_rest(&request));
-    match rest::answer(&scene.sim.world, request).await {
-        WireAnswer::Json { status, body, error_type, .. } => {
+    match rest::respond(&scene.sim.world, request).await {
+        WireResponse::Json { status, body, error_type, .. } => {
             (status, error_type, serde_json::from_str(&body).expect("JSON"))
         }
         other => panic!("{other:?}"),
@@ -62,8 +62,8 @@ async fn iam(scene: &Scene, form: &str) -> (u16, String) {
         body: form.as_bytes(),
         received: Timestamp(1_767_225_600_000),
     };
-    match answer_verified(&scene.sim.world, request).await {
-        WireAnswer::Xml { status, body, .. } => (status, body),
+    match respond_to_verified(&scene.sim.world, request).await {
+        WireResponse::Xml { status, body, .. } => (status, body),
         other => panic!("{other:?}"),
     }
 }
@@ -80,9 +80,12 @@ async fn a_cluster_over_the_wire() {
     let seen = get(&scene, "/clusters/main").await;
     assert_eq!(seen["cluster"]["status"], json!("ACTIVE"));
     assert!(seen["cluster"]["endpoint"].as_str().is_some_and(|it| it.starts_with("https://")));
-    let (status, kind, refused) = ask(&scene, Method::GET, "/clusters/nobody", Value::Null).await;
+    let (status, kind, refused) = ask(&scene, Method::GET, "/clusters/missing", Value::Null).await;
     assert_eq!((status, kind.as_deref()), (404, Some("ResourceNotFoundException")));
-    assert_eq!(refused, json!({ "clusterName": "nobody", "message": "No cluster found for name: nobody." }));
+    assert_eq!(
+        refused,
+        json!({ "clusterName": "missing", "message": "No cluster found for name: missing." })
+    );
     let (status, _, update) =
         ask(&scene, Method::POST, "/clusters/main/updates", json!({ "version": "1.34" })).await;
     assert_eq!(status, 200, "{update}");
@@ -237,7 +240,7 @@ async fn a_known_key_must_sign_and_must_be_allowed() {
 }
 
 #[tokio::test]
-async fn iam_tells_of_roles_profiles_and_providers() {
+async fn iam_shows_roles_profiles_and_providers() {
     let scene = scene();
     scene.sim.put_role(serde_json::from_value(json!({ "name": "nodes", "path": "/x/" })).expect("a role"));
     let (status, body) = iam(&scene, "Action=GetRole&Version=2010-05-08&RoleName=nodes").await;

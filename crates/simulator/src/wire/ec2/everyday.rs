@@ -24,7 +24,7 @@ const ATTRIBUTES: [(&str, &str); 6] = [
     ("vpc-max-security-groups-per-interface", "5"),
 ];
 
-/// Some regions that every account has. The answer always contains the region of the request as well.
+/// Some regions that every account has. The response always contains the region of the request as well.
 const REGIONS: [&str; 8] = [
     "ap-northeast-1",
     "ap-southeast-2",

@@ -1,4 +1,4 @@
-//! The fields of launch template data, which have different names in requests and in answers (EC2 API Reference,
+//! The fields of launch template data, which have different names in requests and in responses (EC2 API Reference,
 //! RequestLaunchTemplateData and ResponseLaunchTemplateData; names on the wire as in the service's Smithy model).
 //!
 //! All fields are stored and returned. An unknown one is refused, as in EC2.
@@ -6,9 +6,9 @@
 /// One field.
 pub(super) struct Field {
     /// Its name in requests.
-    pub(super) ask: &'static str,
-    /// Its name in answers.
-    pub(super) tell: &'static str,
+    pub(super) request: &'static str,
+    /// Its name in responses.
+    pub(super) response: &'static str,
     /// Its form.
     pub(super) shape: Shape,
 }
@@ -25,20 +25,20 @@ pub(super) enum Shape {
     Structures(&'static [Field]),
 }
 
-const fn text(ask: &'static str, tell: &'static str) -> Field {
-    Field { ask, tell, shape: Shape::Text }
+const fn text(request: &'static str, response: &'static str) -> Field {
+    Field { request, response, shape: Shape::Text }
 }
 
-const fn texts(ask: &'static str, tell: &'static str) -> Field {
-    Field { ask, tell, shape: Shape::Texts }
+const fn texts(request: &'static str, response: &'static str) -> Field {
+    Field { request, response, shape: Shape::Texts }
 }
 
-const fn structure(ask: &'static str, tell: &'static str, fields: &'static [Field]) -> Field {
-    Field { ask, tell, shape: Shape::Structure(fields) }
+const fn structure(request: &'static str, response: &'static str, fields: &'static [Field]) -> Field {
+    Field { request, response, shape: Shape::Structure(fields) }
 }
 
-const fn structures(ask: &'static str, tell: &'static str, fields: &'static [Field]) -> Field {
-    Field { ask, tell, shape: Shape::Structures(fields) }
+const fn structures(request: &'static str, response: &'static str, fields: &'static [Field]) -> Field {
+    Field { request, response, shape: Shape::Structures(fields) }
 }
 
 pub(super) const LAUNCH_TEMPLATE_DATA: &[Field] = &[

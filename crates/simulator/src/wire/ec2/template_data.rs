@@ -1,4 +1,4 @@
-//! Launch template data: from the field names of requests to those of answers.
+//! Launch template data: from the field names of requests to those of responses.
 
 use super::launch_fields::{Field, LAUNCH_TEMPLATE_DATA, Shape};
 use crate::core::document::Document;
@@ -15,7 +15,7 @@ pub(super) fn parse(params: &Params) -> AwsResult<LaunchData> {
 fn convert(params: &Params, fields: &[Field]) -> AwsResult<Document> {
     let mut document = Document::map();
     for (name, node) in params.nodes() {
-        let field = fields.iter().find(|field| field.ask == name).ok_or_else(|| {
+        let field = fields.iter().find(|field| field.request == name).ok_or_else(|| {
             AwsError::new("UnknownParameter", format!("The parameter {name} is not recognized"))
         })?;
         let value = match &field.shape {
@@ -26,7 +26,7 @@ fn convert(params: &Params, fields: &[Field]) -> AwsResult<Document> {
                 params.list(name).into_iter().map(|item| convert(item, inner)).collect::<AwsResult<_>>()?,
             ),
         };
-        document.set(field.tell, value);
+        document.set(field.response, value);
     }
     Ok(document)
 }
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lists_that_requests_and_answers_call_differently_are_translated() {
+    fn lists_with_different_names_in_requests_and_responses_are_translated() {
         let params = Params::parse(
             b"LaunchTemplateData.ImageId=ami-1\
               &LaunchTemplateData.NetworkInterface.1.DeviceIndex=0\

@@ -177,7 +177,7 @@ pub(super) fn delete_versions(
     let write = |xml: &mut Xml, version: &str| {
         xml.text("launchTemplateId", id.as_str());
         xml.text("launchTemplateName", &name);
-        // The field is a number, so a version that is not a number is answered with 0.
+        // The field is a number, so a version that is not a number is shown as 0.
         xml.text("versionNumber", if version.parse::<i64>().is_ok() { version } else { "0" });
     };
     let gone = results.iter().filter(|result| result.failure.is_none());

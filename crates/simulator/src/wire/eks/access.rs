@@ -1,7 +1,7 @@
 //! Access entries and the policies that are associated with them.
 
 use super::requests::{Associate, CreateEntry, UpdateEntry};
-use super::{page, tell};
+use super::{page, render};
 use crate::core::eks::{ACCESS_POLICIES, policy_arn};
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
@@ -19,7 +19,7 @@ pub(super) fn create(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
         token.as_deref(),
         &call.principals,
     )?;
-    Ok(tell::entry(cluster, &entry))
+    Ok(render::entry(cluster, &entry))
 }
 
 pub(super) fn list(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
@@ -30,7 +30,7 @@ pub(super) fn list(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
 pub(super) fn describe(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let cluster = call.path("name");
     let entry = region.access_entry_seen(cluster, call.path("principalArn"))?;
-    Ok(tell::entry(cluster, entry))
+    Ok(render::entry(cluster, entry))
 }
 
 pub(super) fn update(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
@@ -38,7 +38,7 @@ pub(super) fn update(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let UpdateEntry { kubernetes_groups: groups, username, client_request_token: _ } = call.body()?;
     let principal = call.path("principalArn");
     let entry = region.update_access_entry(cluster, principal, username.as_deref(), groups.as_ref())?;
-    Ok(tell::entry(cluster, &entry))
+    Ok(render::entry(cluster, &entry))
 }
 
 pub(super) fn delete(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
@@ -53,25 +53,25 @@ pub(super) fn associate(region: &mut Region, call: &Call<'_>) -> AwsResult<Value
     Ok(json!({
         "clusterName": cluster,
         "principalArn": principal,
-        "associatedAccessPolicy": tell::association(&policy.arn, &made),
+        "associatedAccessPolicy": render::association(&policy.arn, &made),
     }))
 }
 
 pub(super) fn associated(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let (cluster, principal) = (call.path("name"), call.path("principalArn"));
     let entry = region.access_entry_seen(cluster, principal)?;
-    let mut answer = page::of(
+    let mut response = page::of(
         call,
         "associatedAccessPolicies",
         &entry.policies,
         |(policy, _)| (*policy).clone(),
-        |(policy, association)| tell::association(policy, association),
+        |(policy, association)| render::association(policy, association),
     )?;
-    if let Some(answer) = answer.as_object_mut() {
-        answer.insert("clusterName".to_owned(), json!(cluster));
-        answer.insert("principalArn".to_owned(), json!(principal));
+    if let Some(response) = response.as_object_mut() {
+        response.insert("clusterName".to_owned(), json!(cluster));
+        response.insert("principalArn".to_owned(), json!(principal));
     }
-    Ok(answer)
+    Ok(response)
 }
 
 pub(super) fn disassociate(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {

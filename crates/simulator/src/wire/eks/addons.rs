@@ -1,7 +1,7 @@
 //! Add-ons.
 
 use super::requests::{invalid, minor, request};
-use super::{page, tell};
+use super::{page, render};
 use crate::core::eks::cluster::{AddonSpec, ClusterAddon};
 use crate::core::eks::{ADDONS, AddonInfo, Release};
 use crate::core::error::{AwsError, AwsResult};
@@ -52,18 +52,18 @@ impl AddonRequest {
     }
 }
 
-/// An add-on, as it is within an answer.
-fn told(cluster: &str, addon: &ClusterAddon, status: AddonStatus, issues: &[Issue]) -> Value {
+/// An add-on, as it is within a response.
+fn render_one(cluster: &str, addon: &ClusterAddon, status: AddonStatus, issues: &[Issue]) -> Value {
     let status: &'static str = status.into();
-    let mut answer = json!({
+    let mut response = json!({
         "addonName": addon.name,
         "clusterName": cluster,
         "status": status,
         "addonVersion": addon.spec.version,
         "health": { "issues": issues },
         "addonArn": addon.arn,
-        "createdAt": tell::time(addon.created),
-        "modifiedAt": tell::time(addon.modified),
+        "createdAt": render::time(addon.created),
+        "modifiedAt": render::time(addon.modified),
         "tags": addon.tags,
         "publisher": "eks",
         "owner": "aws",
@@ -75,11 +75,11 @@ fn told(cluster: &str, addon: &ClusterAddon, status: AddonStatus, issues: &[Issu
         ("configurationValues", configuration.as_ref().map(|values| json!(values))),
         ("podIdentityAssociations", (!pod_identities.is_empty()).then(|| json!(pod_identities))),
     ];
-    if let Some(answer) = answer.as_object_mut() {
+    if let Some(response) = response.as_object_mut() {
         let there = optional.into_iter().filter_map(|(field, value)| value.map(|it| (field.to_owned(), it)));
-        answer.extend(there);
+        response.extend(there);
     }
-    json!({ "addon": answer })
+    json!({ "addon": response })
 }
 
 pub(super) fn create(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
@@ -88,7 +88,7 @@ pub(super) fn create(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let token = request.client_request_token.clone();
     let (name, new, tags) = request.creation();
     let addon = region.create_addon(cluster, &name, &new, &tags, token.as_deref(), &call.principals)?;
-    Ok(told(cluster, &addon, AddonStatus::Creating, &[]))
+    Ok(render_one(cluster, &addon, AddonStatus::Creating, &[]))
 }
 
 pub(super) fn list(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
@@ -99,7 +99,7 @@ pub(super) fn list(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
 pub(super) fn describe(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let cluster = call.path("name");
     let (addon, status, issues) = region.addon_seen(cluster, call.path("addonName"))?;
-    Ok(told(cluster, addon, status, &issues))
+    Ok(render_one(cluster, addon, status, &issues))
 }
 
 pub(super) fn update(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
@@ -109,13 +109,13 @@ pub(super) fn update(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let new = request.update()?;
     region
         .update_addon(cluster, name, &new, token.as_deref(), &call.principals)
-        .map(|update| tell::update(&update))
+        .map(|update| render::update(&update))
 }
 
 pub(super) fn delete(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let (cluster, preserve) = (call.path("name"), call.query("preserve") == Some("true"));
     let addon = region.delete_addon(cluster, call.path("addonName"), preserve)?;
-    Ok(told(cluster, &addon, AddonStatus::Deleting, &[]))
+    Ok(render_one(cluster, &addon, AddonStatus::Deleting, &[]))
 }
 
 pub(super) fn versions(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {

@@ -1,7 +1,7 @@
 //! Clusters.
 
 use super::requests::CreateCluster;
-use super::{page, tell};
+use super::{page, render};
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
 use crate::request::call::Call;
@@ -12,7 +12,7 @@ pub(super) fn create(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let (name, token) = (request.name.clone(), request.client_request_token.clone());
     let new = request.cluster()?;
     let cluster = region.create_cluster(&name, &new, token.as_deref(), call.caller, &call.principals)?;
-    Ok(json!({ "cluster": tell::cluster(region, &cluster) }))
+    Ok(json!({ "cluster": render::cluster(region, &cluster) }))
 }
 
 pub(super) fn list(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
@@ -21,12 +21,12 @@ pub(super) fn list(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
 
 pub(super) fn describe(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let cluster = region.cluster_seen(call.path("name"))?;
-    Ok(json!({ "cluster": tell::cluster(region, cluster) }))
+    Ok(json!({ "cluster": render::cluster(region, cluster) }))
 }
 
 pub(super) fn delete(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let cluster = region.delete_cluster(call.path("name"))?;
-    Ok(json!({ "cluster": tell::cluster(region, &cluster) }))
+    Ok(json!({ "cluster": render::cluster(region, &cluster) }))
 }
 
 /// Managed node groups are not simulated: no cluster has any.

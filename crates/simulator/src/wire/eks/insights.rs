@@ -1,6 +1,6 @@
 //! Insights.
 
-use super::{page, tell};
+use super::{page, render};
 use crate::core::eks::{Insight, InsightsFilter};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
@@ -13,8 +13,8 @@ fn short(it: &Insight) -> Value {
         "name": it.name,
         "category": it.category,
         "kubernetesVersion": it.version,
-        "lastRefreshTime": tell::time(it.refreshed),
-        "lastTransitionTime": tell::time(it.refreshed),
+        "lastRefreshTime": render::time(it.refreshed),
+        "lastTransitionTime": render::time(it.refreshed),
         "description": it.reason,
         "insightStatus": { "status": it.status, "reason": it.reason },
     })
@@ -37,12 +37,12 @@ pub(super) fn describe(region: &mut Region, call: &Call<'_>) -> AwsResult<Value>
         .iter()
         .map(|(name, versions)| json!({ "name": name, "compatibleVersions": versions }))
         .collect();
-    let mut answer: Map<String, Value> = short(&found).as_object().cloned().unwrap_or_default();
-    answer.insert("recommendation".to_owned(), json!(found.recommendation));
-    answer.insert("resources".to_owned(), json!([]));
+    let mut response: Map<String, Value> = short(&found).as_object().cloned().unwrap_or_default();
+    response.insert("recommendation".to_owned(), json!(found.recommendation));
+    response.insert("resources".to_owned(), json!([]));
     let summary = json!({ "deprecationDetails": [], "addonCompatibilityDetails": addons });
-    answer.insert("categorySpecificSummary".to_owned(), summary);
-    Ok(json!({ "insight": answer }))
+    response.insert("categorySpecificSummary".to_owned(), summary);
+    Ok(json!({ "insight": response }))
 }
 
 pub(super) fn refresh(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
@@ -56,13 +56,13 @@ pub(super) fn describe_refresh(region: &mut Region, call: &Call<'_>) -> AwsResul
         return Ok(json!({
             "message": "Insights refresh is in progress",
             "status": "IN_PROGRESS",
-            "startedAt": tell::time(started),
+            "startedAt": render::time(started),
         }));
     }
     Ok(json!({
         "message": "Insights refresh completed successfully",
         "status": "COMPLETED",
-        "startedAt": tell::time(started),
-        "endedAt": tell::time(ends),
+        "startedAt": render::time(started),
+        "endedAt": render::time(ends),
     }))
 }

@@ -1,4 +1,4 @@
-//! EKS's actions: [`requests`] reads, [`tell`] writes (EKS API Reference).
+//! EKS's actions: [`requests`] reads, [`render`] writes (EKS API Reference).
 
 mod access;
 pub(crate) mod addons;
@@ -6,9 +6,9 @@ mod clusters;
 mod insights;
 mod page;
 mod pods;
+mod render;
 pub(crate) mod requests;
 mod tags;
-mod tell;
 mod updates;
 mod versions;
 

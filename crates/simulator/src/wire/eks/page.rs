@@ -25,7 +25,7 @@ fn asked(call: &Call<'_>) -> AwsResult<Page> {
     Ok(Page { after, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
 }
 
-/// An answer with a page of entries, which are in the order of their keys.
+/// A response with a page of entries, which are in the order of their keys.
 pub(super) fn of<T>(
     call: &Call<'_>,
     field: &str,
@@ -38,11 +38,11 @@ pub(super) fn of<T>(
         entries.into_iter().filter(|entry| page.after.as_ref().is_none_or(|after| key(entry) > *after));
     let (entries, token) = page.take(behind, &key);
     let shown: Vec<Value> = entries.iter().map(show).collect();
-    let mut answer = json!({ field: shown });
-    if let (Some(token), Some(answer)) = (token, answer.as_object_mut()) {
-        answer.insert("nextToken".to_owned(), json!(token));
+    let mut response = json!({ field: shown });
+    if let (Some(token), Some(response)) = (token, response.as_object_mut()) {
+        response.insert("nextToken".to_owned(), json!(token));
     }
-    Ok(answer)
+    Ok(response)
 }
 
 /// The same for names.

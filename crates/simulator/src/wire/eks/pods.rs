@@ -1,15 +1,15 @@
 //! Pod identity associations.
 
 use super::requests::{CreatePodIdentity, UpdatePodIdentity};
-use super::{page, tell};
+use super::{page, render};
 use crate::core::eks::identities::PodIdentity;
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
 use crate::request::call::Call;
 use serde_json::{Value, json};
 
-fn told(call: &Call<'_>, it: &PodIdentity) -> Value {
-    json!({ "association": tell::pod_identity(call.path("name"), it) })
+fn response_with(call: &Call<'_>, it: &PodIdentity) -> Value {
+    json!({ "association": render::pod_identity(call.path("name"), it) })
 }
 
 pub(super) fn create(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
@@ -18,7 +18,7 @@ pub(super) fn create(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let (new, session) = request.parts();
     let cluster = call.path("name");
     let made = region.create_pod_identity(cluster, &new, &session, token.as_deref(), &call.principals)?;
-    Ok(told(call, &made))
+    Ok(response_with(call, &made))
 }
 
 pub(super) fn list(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
@@ -34,12 +34,12 @@ pub(super) fn list(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
         "associations",
         found,
         |it| it.id.clone(),
-        |it| tell::short_pod_identity(&cluster.name, it),
+        |it| render::short_pod_identity(&cluster.name, it),
     )
 }
 
 pub(super) fn describe(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
-    region.pod_identity_seen(call.path("name"), call.path("associationId")).map(|it| told(call, it))
+    region.pod_identity_seen(call.path("name"), call.path("associationId")).map(|it| response_with(call, it))
 }
 
 pub(super) fn update(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
@@ -47,9 +47,11 @@ pub(super) fn update(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let request: UpdatePodIdentity = call.body()?;
     let (role, session) = (request.role_arn.as_deref(), request.session());
     let changed = region.update_pod_identity(cluster, id, role, &session, &call.principals)?;
-    Ok(told(call, &changed))
+    Ok(response_with(call, &changed))
 }
 
 pub(super) fn delete(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
-    region.delete_pod_identity(call.path("name"), call.path("associationId")).map(|it| told(call, &it))
+    region
+        .delete_pod_identity(call.path("name"), call.path("associationId"))
+        .map(|it| response_with(call, &it))
 }

@@ -261,7 +261,7 @@ impl Associate {
             "cluster" if namespaces.is_empty() => AccessScope::Cluster,
             "cluster" => return Err(invalid("Namespaces are given for the type namespace only.")),
             "namespace" => AccessScope::Namespaces(namespaces),
-            other => return Err(invalid(format!("The type of an accessScope cannot be {other}."))),
+            other => return Err(invalid(&format!("The type of an accessScope cannot be {other}."))),
         };
         Ok(AccessPolicy { arn: self.policy_arn, scope })
     }

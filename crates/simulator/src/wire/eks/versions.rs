@@ -1,6 +1,6 @@
 //! DescribeClusterVersions.
 
-use super::{page, tell};
+use super::{page, render};
 use crate::core::eks::versions::{Offer, day};
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
@@ -33,9 +33,9 @@ pub(super) fn describe(region: &mut Region, call: &Call<'_>) -> AwsResult<Value>
             "clusterType": "eks",
             "defaultPlatformVersion": format!("eks.{}", offer.platform),
             "defaultVersion": offer.default,
-            "releaseDate": tell::time(day(offer.released)),
-            "endOfStandardSupportDate": tell::time(day(offer.standard_until)),
-            "endOfExtendedSupportDate": tell::time(day(offer.extended_until)),
+            "releaseDate": render::time(day(offer.released)),
+            "endOfStandardSupportDate": render::time(day(offer.standard_until)),
+            "endOfExtendedSupportDate": render::time(day(offer.extended_until)),
             "status": support.to_lowercase().replace('_', "-"),
             "versionStatus": support,
             "kubernetesPatchVersion": format!("{}.{}", offer.version, offer.patch),

@@ -1,9 +1,9 @@
-//! AWS JSON 1.0 and 1.1: the action in the header `X-Amz-Target`, parameters and answers as JSON (Smithy, "AWS JSON 1.0
+//! AWS JSON 1.0 and 1.1: the action in the header `X-Amz-Target`, parameters and responses as JSON (Smithy, "AWS JSON 1.0
 //! protocol" and "AWS JSON 1.1 protocol").
 
-use super::answer::WireAnswer;
-use super::gate::{self, Refusal};
+use super::gate::{self, GateRefusal};
 use super::operation::{JsonOperation, named};
+use super::response::WireResponse;
 use super::sigv4::SignedRequest;
 use super::{authentication, quotas, signature, sqs, ssm};
 use crate::core::Region;
@@ -60,8 +60,8 @@ const DIALECTS: [Dialect; 3] = [
     },
 ];
 
-/// Answers a request that has an `X-Amz-Target`.
-pub(crate) async fn answer(world: &World, request: SignedRequest<'_>, target: &str) -> WireAnswer {
+/// Responds to a request that has an `X-Amz-Target`.
+pub(crate) async fn respond(world: &World, request: SignedRequest<'_>, target: &str) -> WireResponse {
     let request_id = world.request_id();
     // A target of no known service gets its refusal in the first dialect.
     let dialect = DIALECTS.into_iter().find(|it| target.starts_with(it.prefix)).unwrap_or(DIALECTS[0]);
@@ -70,26 +70,26 @@ pub(crate) async fn answer(world: &World, request: SignedRequest<'_>, target: &s
         Ok((Ending::Complete, outcome)) => {
             let query_error = outcome.as_ref().err().and_then(|error| dialect.query_error(error));
             let (status, body) = dialect.written(outcome);
-            WireAnswer::Json { status, body, request_id, content_type, query_error, error_type: None }
+            WireResponse::Json { status, body, request_id, content_type, query_error, error_type: None }
         }
         Ok((Ending::Truncated, outcome)) => {
             let (status, body) = dialect.written(outcome);
-            WireAnswer::Truncated { status, body, content_type }
+            WireResponse::Truncated { status, body, content_type }
         }
         Ok((Ending::Never, _)) => std::future::pending().await,
-        Ok((Ending::Lost, _)) | Err(Refusal::Dropped) => WireAnswer::Dropped,
-        Err(Refusal::Answer(error)) => {
+        Ok((Ending::Lost, _)) | Err(GateRefusal::Dropped) => WireResponse::Dropped,
+        Err(GateRefusal::Response(error)) => {
             let query_error = dialect.query_error(&error);
             let (status, body) = dialect.written(Err(error));
-            WireAnswer::Json { status, body, request_id, content_type, query_error, error_type: None }
+            WireResponse::Json { status, body, request_id, content_type, query_error, error_type: None }
         }
     }
 }
 
 /// A refusal for SDKs of services that speak REST with JSON (Smithy, "AWS restJson1 protocol").
-pub(super) fn refuse_rest(kind: &'static str, error: &AwsError, request_id: String) -> WireAnswer {
+pub(super) fn refuse_rest(kind: &'static str, error: &AwsError, request_id: String) -> WireResponse {
     let body = json!({ "message": error.message }).to_string();
-    WireAnswer::Json {
+    WireResponse::Json {
         status: 404,
         body,
         request_id,
@@ -99,13 +99,13 @@ pub(super) fn refuse_rest(kind: &'static str, error: &AwsError, request_id: Stri
     }
 }
 
-/// Carries out a call. Returns what is to happen to the answer, and the answer.
+/// Carries out a call. Returns what is to happen to the response, and the response.
 async fn carry_out(
     world: &World,
     request: SignedRequest<'_>,
     target: &str,
     dialect: Dialect,
-) -> Result<(Ending, AwsResult<Value>), Refusal> {
+) -> Result<(Ending, AwsResult<Value>), GateRefusal> {
     let authorization = request.headers.get("authorization").and_then(|value| value.to_str().ok());
     let scope = signature::scope(authorization, request.query)?;
     let service = signature::service_of(&scope)?;
@@ -132,14 +132,14 @@ async fn carry_out(
             (value, until)
         })
     });
-    let answer = match first {
+    let response = match first {
         Ok((first, Some(until))) => {
             poll(world, &scope.region, first, until, |region| operation(region, &body, host)).await
         }
-        Ok((answer, None)) => Ok(answer),
+        Ok((response, None)) => Ok(response),
         Err(error) => Err(error),
     };
-    Ok((ending, answer))
+    Ok((ending, response))
 }
 
 /// The body of a request; an empty one stands for an object without fields.
@@ -164,16 +164,16 @@ async fn poll(
     until: Timestamp,
     receive: impl Fn(&mut Region) -> AwsResult<Value>,
 ) -> AwsResult<Value> {
-    let mut answer = first;
-    while answer.as_object().is_some_and(serde_json::Map::is_empty) {
+    let mut response = first;
+    while response.as_object().is_some_and(serde_json::Map::is_empty) {
         tokio::time::sleep(POLL_PERIOD).await;
         let (next, is_over) = world.in_region(region, |region| (receive(region), region.now() >= until))?;
-        answer = next?;
+        response = next?;
         if is_over {
             break;
         }
     }
-    Ok(answer)
+    Ok(response)
 }
 
 /// The resources of a call in IAM. Quotas have no ARNs in policies (Service Authorization Reference, "Service

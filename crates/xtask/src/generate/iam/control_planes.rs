@@ -108,7 +108,7 @@ fn of_clusters() -> Vec<Statement> {
             Some(
                 json!({"Null": {format!("aws:RequestTag/{TAG_CLUSTER}"): "false", format!("aws:RequestTag/{TAG_ADOPTED}"): "true"}}),
             ),
-            "AWS requires it for creations with tags; for an adoption it is not enough. AWS does not tell a creation from tags for a \
+            "AWS requires it for creations with tags; for an adoption it is not enough. AWS does not distinguish a creation from tags for a \
              cluster that exists: this limits mistakes of the manager, but not an attacker with its credentials. The parameter \
              `ControlPlaneNames` of the stack limits both.",
         ),

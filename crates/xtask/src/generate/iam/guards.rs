@@ -21,11 +21,11 @@ pub(super) enum Guard {
     OwnTemplate,
     /// Reads and empties a queue that carries our tag.
     TaggedQueue,
-    /// Writes an object into a folder of ours; the request must carry the tag that says who may read it.
+    /// Writes an object into a folder of the provider; the request must carry the tag that says who may read it.
     NewObject,
-    /// Deletes an object in a folder of ours.
+    /// Deletes an object in a folder of the provider.
     OwnObject,
-    /// It only reads the names of objects in folders of ours.
+    /// It only reads the names of objects in folders of the provider.
     ReadsObjects,
     /// Reads an SSM parameter.
     Parameter,
@@ -63,7 +63,7 @@ pub(super) enum Guard {
     NewConnection,
     /// Changes a part of a network that carries our tags.
     OwnPart,
-    /// Removes tags, but not ours, from a part of a network that carries ours.
+    /// Removes tags, except the provider's, from a part of a network that carries the provider's.
     TagsOfOwnPart,
     /// Deletes a load balancer or target group that a workload cluster created.
     LeftLoadBalancer,

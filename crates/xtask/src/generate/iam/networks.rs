@@ -51,7 +51,7 @@ pub(super) fn statements() -> Vec<Statement> {
 }
 
 /// The condition that a resource or request has the tag of the network and the ownership tag.
-fn is_ours(key: &str) -> Value {
+fn is_own(key: &str) -> Value {
     json!({"Null": {format!("{key}/{TAG_CLUSTER}"): "false", format!("{key}/{TAG_NETWORK}"): "false"}})
 }
 
@@ -71,7 +71,7 @@ fn parts() -> Vec<&'static str> {
 /// Creations, by what they need besides the new part. A condition on the request applies to all resources of a call, so these
 /// statements must not allow a creation on resources that it only uses.
 fn of_creations() -> Vec<Statement> {
-    let new = Some(is_ours("aws:RequestTag"));
+    let new = Some(is_own("aws:RequestTag"));
     vec![
         allow(
             "CreateNetworks",
@@ -109,7 +109,7 @@ fn of_parts() -> Vec<Statement> {
             "TagNewParts",
             vec![Operation::CreateTags.iam_action()],
             &parts(),
-            Some(and(is_ours("aws:RequestTag"), "StringEquals", json!({"ec2:CreateAction": creations}))),
+            Some(and(is_own("aws:RequestTag"), "StringEquals", json!({"ec2:CreateAction": creations}))),
             "The tags of a part at its creation. No statement allows the network's tag on an existing resource, so the manager cannot \
              take over resources of others.",
         ),
@@ -117,7 +117,7 @@ fn of_parts() -> Vec<Statement> {
             "ChangeOwnNetworks",
             Guard::OwnPart.actions(),
             &parts(),
-            Some(is_ours("aws:ResourceTag")),
+            Some(is_own("aws:ResourceTag")),
             "Parts without the network's tag and the ownership tag cannot be changed. If an action is about two parts (a route table \
              and a subnet, a gateway and a VPC) both must have them.",
         ),
@@ -125,7 +125,7 @@ fn of_parts() -> Vec<Statement> {
             "UntagOwnNetworks",
             Guard::TagsOfOwnPart.actions(),
             &[ANY],
-            Some(and(is_ours("aws:ResourceTag"), "ForAllValues:StringNotEquals", ownership)),
+            Some(and(is_own("aws:ResourceTag"), "ForAllValues:StringNotEquals", ownership)),
             "The manager removes tags that are no longer in the spec, but never the provider's own tags.",
         ),
         allow(
@@ -157,7 +157,7 @@ fn of_what_is_used() -> Vec<Statement> {
             "UseOwnNetworks",
             names(&created_in_a_vpc),
             USED,
-            Some(is_ours("aws:ResourceTag")),
+            Some(is_own("aws:ResourceTag")),
             "AWS also requires permissions for the VPC in which a part is created, the subnet and address of a NAT gateway, and the subnets, security groups \
              and route tables of an endpoint: they must be the provider's.",
         ),

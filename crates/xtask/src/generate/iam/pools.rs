@@ -154,7 +154,7 @@ fn of_launches() -> Vec<Statement> {
             actions: vec!["ec2:RunInstances".to_owned()],
             resources: LAUNCHED_INTO.to_vec(),
             condition: Some(json!({"ArnLike": {"ec2:LaunchTemplate": TEMPLATES, "ec2:Vpc": LAUNCH_VPCS}})),
-            why: "Subnets and security groups of a launch. The policy cannot know your VPCs: narrow the second condition to theirs.",
+            why: "Subnets and security groups of a launch. The policy cannot know your VPCs: narrow the second condition to those.",
         },
         Statement {
             sid: "TagNewInstances",

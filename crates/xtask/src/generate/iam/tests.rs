@@ -75,7 +75,7 @@ fn sid(guard: Guard) -> Option<&'static str> {
 /// The statements that an operation needs besides that of its guard, since it is about several things.
 fn further(operation: Operation) -> &'static [&'static str] {
     match operation {
-        // Of a group that is made: by the tag in the request; of one that is there: by its own tag.
+        // Of a new group: by the tag in the request; of one that exists: by its own tag.
         Operation::CreateOrUpdateTags => &["CreateGroups"],
         Operation::CreateTags => &["TagNewParts", "TagNewTemplates", "TagNewInstances"],
         Operation::CreateSubnet
@@ -119,7 +119,8 @@ fn who_gets_a_role_gets_only_those_of_its_kind() {
     assert_eq!(passed("eks.amazonaws.com"), [role("eks"), role("pods")]);
 }
 
-/// What others made is neither changed nor deleted, and no tag makes it ours but at its creation and at the adoption of a cluster.
+/// Foreign resources are neither changed nor deleted, and get the provider's tags only at their creation and at the adoption of
+/// a cluster.
 #[test]
 fn only_own_clusters_and_parts_of_them_are_changed() {
     let others = ["CreateClusters", "CreateIssuers"];
@@ -143,7 +144,7 @@ fn only_own_clusters_and_parts_of_them_are_changed() {
     }
 }
 
-/// Tags that make a cluster ours which exists need the policy for adoption, and the consent of the account in a tag of the cluster.
+/// The tags of an adoption need the policy for adoption, and the consent of the account in a tag of the cluster.
 #[test]
 fn a_cluster_is_adopted_with_the_policy_for_it_and_with_the_tag_of_its_account() {
     let tags = |statement: &Statement, key: &str| {
@@ -219,7 +220,7 @@ fn the_stack_is_the_policies_with_parameters() {
     assert_eq!(stack["Resources"]["ControlPlanePolicy"]["Condition"], "WithControlPlanes");
 }
 
-/// A role for one tenant: neither clusters of others nor their parts, no launch into networks of others, no key of theirs.
+/// A role for one tenant: neither clusters of others nor their parts, no launch into networks of others, none of their keys.
 #[test]
 fn the_stack_narrows_each_resource_that_a_tenant_could_share() {
     let stack = crate::yaml::parse(&text("deploy/aws/iam.yaml")).unwrap().remove(0);
@@ -362,7 +363,7 @@ fn those_who_bring_their_networks_need_no_rights_to_networks() {
     }
 }
 
-/// Nothing that is there already can be made ours: the network's tag is put on new parts only.
+/// Existing parts never become the provider's: the network's tag is put on new parts only.
 #[test]
 fn tags_come_at_the_creation_or_on_what_has_them() {
     let tagging = Operation::CreateTags.iam_action();
@@ -375,9 +376,9 @@ fn tags_come_at_the_creation_or_on_what_has_them() {
 }
 
 /// A creation is allowed by the tags in its request on what is new, and on what it uses by the tags of that. Otherwise the tags in
-/// the request would let it use what is somebody else's.
+/// the request would let it use what another owner has.
 #[test]
-fn a_creation_does_not_use_what_is_not_ours() {
+fn a_creation_does_not_use_foreign_resources() {
     for operation in Operation::iter() {
         let action = operation.iam_action();
         let of_it = networks::statements().into_iter().filter(|it| it.actions.contains(&action));

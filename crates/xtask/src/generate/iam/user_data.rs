@@ -34,7 +34,7 @@ pub(super) fn statements() -> Vec<Statement> {
             Guard::ReadsObjects.actions(),
             &[BUCKETS],
             Some(json!({"StringLike": {"s3:prefix": FOLDERS}})),
-            "The names of objects in those folders: which of them somebody deleted, and which go with launch template versions or a pool.",
+            "The names of objects in those folders: which of them a user deleted, and which belong to launch template versions or a pool.",
         ),
         allow(
             "DeleteStoredUserData",

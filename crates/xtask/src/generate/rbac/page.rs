@@ -38,7 +38,7 @@ fn of_others(page: &mut String) -> Result<()> {
         "\n### Who is a manager\n\n\
          The policies in `deploy/policy` recognize the managers and Cluster API's core by the verbs `act-as-provider` and `act-as-core`\n\
          on `managers`, a resource that does not exist: these rights give access to nothing. Names prove nothing, since whoever may\n\
-         create ServiceAccounts in a namespace chooses theirs. A right in one namespace does not count, nor one that a wildcard\n\
+         create ServiceAccounts in a namespace chooses their names. A right in one namespace does not count, nor one that a wildcard\n\
          gives: who has all verbs (`cluster-admin`) may also `act-as-anybody`, which no role grants, and is an administrator,\n\
          whom the policies protect from accidents. So do not bind `cluster-admin` to the ServiceAccounts of the managers or of\n\
          Cluster API's core: core could not delete FooMachines any more, and no limit would bind a manager.\n\n\
@@ -60,9 +60,9 @@ fn of_others(page: &mut String) -> Result<()> {
         row(page, right, None)?;
     }
     page.push_str(
-        "\n## Whoever looks at a manager\n\n\
+        "\n## Readers of diagnostics\n\n\
          ClusterRoles for [its diagnostics](../operations/metrics.md#who-may-see-them); those of the control-plane provider begin with\n\
-         `foo-control-plane-`. Nobody has them until you bind them.\n\n\
+         `foo-control-plane-`. No user has them until you bind them.\n\n\
          | ClusterRole | Verbs and paths | Why |\n|---|---|---|\n",
     );
     for Page { role, path, reason } in DIAGNOSTICS {

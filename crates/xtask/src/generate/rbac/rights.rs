@@ -76,7 +76,7 @@ const CONTROL_PLANES: &[&str] = &[
 ];
 
 const VERSION: &str =
-    "the version of the control plane, before content of another Kubernetes version is made";
+    "the version of the control plane, before content of another Kubernetes version is created";
 
 /// What the manager may do in every namespace that it reconciles.
 ///
@@ -153,7 +153,7 @@ pub(super) const RIGHTS: &[Right] = &[
         &["foomachinepools"],
         READ,
         &[Cluster, Eks],
-        "a FooCluster and an EKS cluster stay until the last pool of their Cluster is gone; the roles of pools are let in",
+        "a FooCluster and an EKS cluster stay until the last pool of their Cluster is gone; the roles of pools get access",
     ),
     right(
         CONTROL_PLANE_GROUP,
@@ -230,7 +230,7 @@ pub(super) const RIGHTS: &[Right] = &[
         &["get", "list", "watch"],
         &[Pool],
         "bootstrap data by name, and <cluster>-kubeconfig where Nodes are to be cordoned; a watch over the metadata of \
-         labelled Secrets tells when to read one again (RBAC cannot narrow it to metadata)",
+         labelled Secrets shows when to read one again (RBAC cannot narrow it to metadata)",
     ),
     right(
         "",
@@ -238,7 +238,7 @@ pub(super) const RIGHTS: &[Right] = &[
         &["get", "list", "watch", "create", "patch", "delete"],
         &[ControlPlane],
         "kubeconfig of the external API server in, Cluster API's <cluster>-kubeconfig out; never deleted: admission plugin \
-         OwnerReferencesPermissionEnforcement lets nobody else give back an owner that a restore has lost",
+         OwnerReferencesPermissionEnforcement lets no other user restore an owner that was lost",
     ),
     right(
         "",
@@ -246,7 +246,7 @@ pub(super) const RIGHTS: &[Right] = &[
         &["get", "list", "watch", "create", "patch", "delete"],
         &[NodeConfig],
         "user data out, and the kubeconfig of an external API server in, for its certificate authority; never deleted: \
-         admission plugin OwnerReferencesPermissionEnforcement lets nobody else give back an owner that a restore has lost",
+         admission plugin OwnerReferencesPermissionEnforcement lets no other user restore an owner that was lost",
     ),
     right(
         "",
@@ -254,7 +254,7 @@ pub(super) const RIGHTS: &[Right] = &[
         &["get", "list", "watch", "create", "patch", "delete"],
         &[Eks],
         "<cluster>-kubeconfig and <cluster>-user-kubeconfig of EKS clusters; never deleted: admission plugin \
-         OwnerReferencesPermissionEnforcement lets nobody else give back an owner that a restore has lost",
+         OwnerReferencesPermissionEnforcement lets no other user restore an owner that was lost",
     ),
     right("", &["events"], &["create", "patch"], ALL, "events as older tools read them"),
     right("events.k8s.io", &["events"], &["create", "patch"], ALL, "events"),
@@ -263,7 +263,7 @@ pub(super) const RIGHTS: &[Right] = &[
         &["tokenreviews"],
         &["create"],
         ALL,
-        "whose token it is that asks for metrics or debug pages; without this right nobody gets them",
+        "whose token it is that asks for metrics or debug pages; without this right no user gets them",
     ),
     right("authorization.k8s.io", &["subjectaccessreviews"], &["create"], ALL, "whether they may"),
     right(INFRASTRUCTURE_GROUP, &["managers"], &["act-as-provider"], &[Pool, Cluster], RECOGNIZED),
@@ -324,7 +324,7 @@ pub(super) const IDENTITY_SECRETS: &[Right] = &[right(
     &["get", "list", "watch", "patch", "delete"],
     &[Pool, Cluster, Eks],
     "keys of FooClusterIdentities; patched: ownerReferences, so that clusterctl moves them with their identity; never \
-     deleted: admission plugin OwnerReferencesPermissionEnforcement lets nobody else change owners",
+     deleted: admission plugin OwnerReferencesPermissionEnforcement lets no other user change owners",
 )];
 
 /// What Cluster API's core controllers may do with our kinds: they own, patch and delete them.
@@ -365,7 +365,7 @@ pub(super) const AUTOSCALER: &[Right] = &[
         &["machinepools", "machinedeployments", "machinesets"],
         READ,
         &[],
-        "node groups; its caches of all three must fill before it looks at any",
+        "node groups; its caches of all three must fill before it reads any",
     ),
     right(
         CAPI,

@@ -137,7 +137,7 @@ impl Pools {
                 Image::recorded(valid)
             }
             (valid, _, Some(region)) => {
-                let now = region.clock().theirs(self.context.clock.now());
+                let now = region.clock().remote(self.context.clock.now());
                 let known = valid.as_ref().map(|valid| valid.id.as_str());
                 let found = found(&source, known, types, &region.lookups, now).await;
                 let now = self.context.kubernetes_clock.now();

@@ -34,7 +34,7 @@ pub enum LaunchPlace {
     Subnet(SubnetId),
 }
 
-/// Answer of LaunchInstances.
+/// Response of LaunchInstances.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Launched {
     /// The launched instances, grouped by type, market and subnet.

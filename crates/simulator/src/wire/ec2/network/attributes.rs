@@ -1,6 +1,6 @@
 //! DescribeVpcAttribute: one attribute per call.
 
-use super::ask::fields::only;
+use super::parse::fields::only;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::request::params::Params;

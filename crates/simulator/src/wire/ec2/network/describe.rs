@@ -1,6 +1,6 @@
 //! What all Describe calls of networking have in common: ids, filters, pages.
 
-use super::ask::fields::only;
+use super::parse::fields::only;
 use crate::core::error::AwsResult;
 use crate::core::network::part::Part;
 use crate::core::region::Region;
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 /// A kind of parts with a Describe call.
 pub(super) trait Shown: Part {
-    /// Name of the list in the answer.
+    /// Name of the list in the response.
     const SET: &'static str;
     /// Name of the parameter with ids.
     const IDS: &'static str;

@@ -1,7 +1,7 @@
-//! The kinds of parts: parameters, filters and answers of their Describe calls (EC2 API Reference).
+//! The kinds of parts: parameters, filters and responses of their Describe calls (EC2 API Reference).
 
 use super::describe::{PAGING, Shown, each, one};
-use super::tell::{endpoints, gateways, groups, interfaces, tables, truth, vpcs};
+use super::render::{endpoints, gateways, groups, interfaces, tables, truth, vpcs};
 use crate::core::region::Region;
 use crate::request::params::Params;
 use crate::wire::paging::Paging;

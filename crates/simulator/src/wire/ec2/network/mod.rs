@@ -1,16 +1,16 @@
 //! EC2 networking: VPCs and everything in them.
 //!
-//! `ask` parses a request into a change, the core carries it out, `answers` and `tell` write the result. Describe
+//! `parse` reads a change from a request, the core carries it out, `responses` and `render` write the result. Describe
 //! calls differ only by the description of each kind of part in `kinds`.
 
-mod answers;
-mod ask;
 mod attributes;
 mod describe;
 mod kinds;
+mod parse;
+mod render;
+mod responses;
 mod rules;
 mod services;
-mod tell;
 pub(super) mod zones;
 
 use crate::core::error::AwsResult;
@@ -18,12 +18,12 @@ use crate::core::region::Region;
 use crate::request::params::Params;
 use crate::wire::operation::{Caller, Operation};
 use crate::wire::xml::Xml;
-use ask::Around;
 use describe::describe;
 use foo_model::network::{
     Address, EgressOnlyGateway, Endpoint, Interface, InternetGateway, NatGateway, RouteTable, SecurityGroup,
     Subnet, Vpc,
 };
+use parse::Around;
 
 /// All actions of networking, except those of tags.
 pub(in crate::wire) const ACTIONS: [(&str, Operation); 54] = [
@@ -88,6 +88,6 @@ fn change(region: &mut Region, params: &Params, _: &Caller<'_>, xml: &mut Xml) -
     let token = format!("none-{}", region.next_serial());
     let found = |params: &Params| rules::by_id(region, params);
     let around = Around { zones: &region.network.zones, token, rules: &found };
-    let change = ask::change(params.required("Action")?, params, &around)?;
-    answers::carry_out(region, &change, params.text("ClientToken"), xml)
+    let change = parse::change(params.required("Action")?, params, &around)?;
+    responses::carry_out(region, &change, params.text("ClientToken"), xml)
 }

@@ -1,8 +1,8 @@
 //! Rules of security groups by their own ids (`sgr-…`).
 
-use super::ask::fields::{ids, only};
 use super::describe::PAGING;
-use super::tell::groups::{Direction, rule_id, write_rule};
+use super::parse::fields::{ids, only};
+use super::render::groups::{Direction, rule_id, write_rule};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::request::params::Params;

@@ -1,6 +1,6 @@
 //! Services that endpoints can connect to, and the prefix lists of those with gateway endpoints.
 
-use super::ask::fields::{ids, only};
+use super::parse::fields::{ids, only};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::network::services::EndpointService;
 use crate::core::region::Region;

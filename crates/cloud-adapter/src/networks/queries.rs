@@ -29,7 +29,7 @@ pub(super) struct How {
 
 /// One read, with all its pages: by ids or by filters, never both.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Question {
+pub(super) struct Query {
     pub(super) ids: Option<Vec<String>>,
     pub(super) filters: Option<Vec<aws::Filter>>,
     /// Not together with ids: EC2 refuses that of some kinds (DescribeNetworkInterfaces, MaxResults).
@@ -40,23 +40,19 @@ pub(super) struct Question {
 ///
 /// EC2 refuses a whole call because of one unknown id. It usually names the unknown ids: the others are read again
 /// without them. If it names none, they are read again in halves.
-pub(super) async fn all<T, E, F>(
-    how: How,
-    scope: &Scope,
-    ask: impl Fn(Question) -> F + Send,
-) -> Result<Vec<T>>
+pub(super) async fn all<T, E, F>(how: How, scope: &Scope, ask: impl Fn(Query) -> F + Send) -> Result<Vec<T>>
 where
     T: Send,
     E: ProvideErrorMetadata + Error + Send + Sync + 'static,
     F: Future<Output = Result<Vec<T>, SdkError<E, HttpResponse>>> + Send,
 {
-    let mut questions = questions(how, scope);
+    let mut queries = queries(how, scope);
     let mut found = Vec::new();
-    while let Some(question) = questions.pop() {
+    while let Some(question) = queries.pop() {
         match ask(question.clone()).await {
             Ok(some) => found.extend(some),
             Err(failed) => match without(&question, failed.code(), failed.message()) {
-                Some(others) => questions.extend(others),
+                Some(others) => queries.extend(others),
                 None => return Err(error::of(how.operation, &failed)),
             },
         }
@@ -64,8 +60,8 @@ where
     Ok(found)
 }
 
-fn questions(how: How, scope: &Scope) -> Vec<Question> {
-    let filtered = |filters: Option<Vec<aws::Filter>>| vec![Question { ids: None, filters, page: how.page }];
+fn queries(how: How, scope: &Scope) -> Vec<Query> {
+    let filtered = |filters: Option<Vec<aws::Filter>>| vec![Query { ids: None, filters, page: how.page }];
     match scope {
         Scope::TagKey(key) => filtered(Some(vec![filter("tag-key", key)])),
         Scope::Tag(key, value) => filtered(Some(vec![filter(&format!("tag:{key}"), &literal(value))])),
@@ -78,12 +74,12 @@ fn questions(how: How, scope: &Scope) -> Vec<Question> {
     }
 }
 
-fn by_ids(ids: &[&str]) -> Question {
-    Question { ids: Some(ids.iter().map(|id| (*id).to_owned()).collect()), ..Question::default() }
+fn by_ids(ids: &[&str]) -> Query {
+    Query { ids: Some(ids.iter().map(|id| (*id).to_owned()).collect()), ..Query::default() }
 }
 
 /// The reads to try instead, if EC2 refused one because of its ids.
-fn without(question: &Question, code: Option<&str>, message: Option<&str>) -> Option<Vec<Question>> {
+fn without(question: &Query, code: Option<&str>, message: Option<&str>) -> Option<Vec<Query>> {
     let about_ids = |code: &str| code.ends_with("NotFound") || code.ends_with("Malformed");
     let ids = question.ids.as_ref().filter(|_| code.is_some_and(about_ids))?;
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
@@ -103,28 +99,28 @@ mod tests {
     const HOW: How =
         How { operation: Operation::DescribeSubnets, vpc_filter: Some("vpc-id"), page: Some(1000) };
 
-    fn ids(question: &Question) -> Vec<&str> {
+    fn ids(question: &Query) -> Vec<&str> {
         question.ids.iter().flatten().map(String::as_str).collect()
     }
 
     #[test]
     fn no_ids_make_no_call() {
-        assert_eq!(questions(HOW, &Scope::Ids([].into())), vec![]);
+        assert_eq!(queries(HOW, &Scope::Ids([].into())), vec![]);
     }
 
     #[test]
     fn many_ids_are_asked_for_in_parts_and_without_a_page_size() {
         let many = (0..450).map(|n| format!("subnet-{n:03}")).collect();
-        let questions = questions(HOW, &Scope::Ids(many));
-        let sizes: Vec<usize> = questions.iter().map(|question| ids(question).len()).collect();
+        let queries = queries(HOW, &Scope::Ids(many));
+        let sizes: Vec<usize> = queries.iter().map(|question| ids(question).len()).collect();
         assert_eq!(sizes, [200, 200, 50]);
-        assert!(questions.iter().all(|question| question.page.is_none() && question.filters.is_none()));
+        assert!(queries.iter().all(|question| question.page.is_none() && question.filters.is_none()));
     }
 
     #[test]
     fn scopes_become_filters_that_mean_what_they_say() {
         let filters = |scope| {
-            let question = questions(HOW, &scope).remove(0);
+            let question = queries(HOW, &scope).remove(0);
             assert_eq!((question.page, question.ids), (Some(1000), None));
             question.filters
         };
@@ -132,7 +128,7 @@ mod tests {
         assert_eq!(filters(Scope::Tag("k".into(), "a*".into())), Some(vec![filter("tag:k", "a\\*")]));
         assert_eq!(filters(Scope::Vpc("vpc-1".into())), Some(vec![filter("vpc-id", "vpc-1")]));
         let sifted = How { vpc_filter: None, ..HOW };
-        assert_eq!(questions(sifted, &Scope::Vpc("vpc-1".into()))[0].filters, None);
+        assert_eq!(queries(sifted, &Scope::Vpc("vpc-1".into()))[0].filters, None);
     }
 
     #[test]
@@ -143,7 +139,7 @@ mod tests {
         assert_eq!(rest.iter().map(ids).collect::<Vec<_>>(), [["subnet-b"]]);
         assert_eq!(again("NatGatewayMalformed", "no").unwrap().len(), 2, "halves");
         assert_eq!(again("RequestLimitExceeded", "subnet-a"), None);
-        let filtered = Question::default();
+        let filtered = Query::default();
         assert_eq!(without(&filtered, Some("InvalidVpcID.NotFound"), None), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Reads of each kind of part in EC2.
 
-use super::questions::{How, Question, all, senseless};
+use super::queries::{How, Query, all, senseless};
 use super::{endpoints, routes, rules, shapes};
 use crate::error::{self, Gap};
 use aws_sdk_ec2::Client;
@@ -22,7 +22,7 @@ fn of_vpc(operation: Operation, vpc_filter: &'static str, page: i32) -> How {
 /// What happens if a part cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Odd {
-    /// It is skipped with a warning, so that it does not affect the others of the answer.
+    /// It is skipped with a warning, so that it does not affect the others of the response.
     SetAside,
     /// The read fails: a caller that read this very part must not conclude that it does not exist.
     Fails,
@@ -61,7 +61,7 @@ pub(super) fn readable<A, K: Ord, P>(
 }
 
 pub(super) async fn vpcs(client: &Client, scope: &Scope) -> Result<Parts> {
-    let ask = |q: Question| {
+    let ask = |q: Query| {
         let call = client.describe_vpcs().set_vpc_ids(q.ids).set_filters(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
     };
@@ -96,18 +96,18 @@ pub(super) async fn vpc_attributes(client: &Client, scope: &Scope) -> Result<Par
 async fn attribute(client: &Client, vpc: &VpcId, name: aws::VpcAttributeName) -> Result<Option<bool>> {
     const OPERATION: Operation = Operation::DescribeVpcAttribute;
     let call = client.describe_vpc_attribute().vpc_id(vpc.as_str()).attribute(name);
-    let answer = match call.send().await {
-        Ok(answer) => answer,
+    let response = match call.send().await {
+        Ok(response) => response,
         Err(failed) if failed.code() == Some("InvalidVpcID.NotFound") => return Ok(None),
         Err(failed) => return Err(error::of(OPERATION, &failed)),
     };
-    let told = answer.enable_dns_support.or(answer.enable_dns_hostnames);
+    let told = response.enable_dns_support.or(response.enable_dns_hostnames);
     let value = told.and_then(|told| told.value).ok_or(Gap("value"));
     value.map(Some).map_err(|gap| gap.during(OPERATION))
 }
 
 pub(super) async fn subnets(client: &Client, scope: &Scope) -> Result<Parts> {
-    let ask = |q: Question| {
+    let ask = |q: Query| {
         let call =
             client.describe_subnets().set_subnet_ids(q.ids).set_filters(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
@@ -119,7 +119,7 @@ pub(super) async fn subnets(client: &Client, scope: &Scope) -> Result<Parts> {
 }
 
 pub(super) async fn internet_gateways(client: &Client, scope: &Scope) -> Result<Parts> {
-    let ask = |q: Question| {
+    let ask = |q: Query| {
         let call = client.describe_internet_gateways().set_internet_gateway_ids(q.ids);
         let call = call.set_filters(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
@@ -133,7 +133,7 @@ pub(super) async fn internet_gateways(client: &Client, scope: &Scope) -> Result<
 
 /// EC2 filters them only by tags: those of a VPC are selected here.
 pub(super) async fn egress_only_gateways(client: &Client, scope: &Scope) -> Result<Parts> {
-    let ask = |q: Question| {
+    let ask = |q: Query| {
         let call = client.describe_egress_only_internet_gateways();
         let call = call.set_egress_only_internet_gateway_ids(q.ids);
         let call = call.set_filters(q.filters).set_max_results(q.page);
@@ -151,9 +151,9 @@ pub(super) async fn egress_only_gateways(client: &Client, scope: &Scope) -> Resu
 }
 
 pub(super) async fn addresses(client: &Client, scope: &Scope) -> Result<Parts> {
-    let ask = |q: Question| {
+    let ask = |q: Query| {
         let call = client.describe_addresses().set_allocation_ids(q.ids).set_filters(q.filters);
-        async move { call.send().await.map(|answer| answer.addresses.unwrap_or_default()) }
+        async move { call.send().await.map(|response| response.addresses.unwrap_or_default()) }
     };
     let how = How { operation: Operation::DescribeAddresses, vpc_filter: None, page: None };
     let found = all(how, scope, ask).await?;
@@ -162,7 +162,7 @@ pub(super) async fn addresses(client: &Client, scope: &Scope) -> Result<Parts> {
 }
 
 pub(super) async fn nat_gateways(client: &Client, scope: &Scope) -> Result<Parts> {
-    let ask = |q: Question| {
+    let ask = |q: Query| {
         let call = client.describe_nat_gateways().set_nat_gateway_ids(q.ids);
         let call = call.set_filter(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
@@ -174,7 +174,7 @@ pub(super) async fn nat_gateways(client: &Client, scope: &Scope) -> Result<Parts
 }
 
 pub(super) async fn route_tables(client: &Client, scope: &Scope) -> Result<Parts> {
-    let ask = |q: Question| {
+    let ask = |q: Query| {
         let call = client.describe_route_tables().set_route_table_ids(q.ids);
         let call = call.set_filters(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
@@ -186,7 +186,7 @@ pub(super) async fn route_tables(client: &Client, scope: &Scope) -> Result<Parts
 }
 
 pub(super) async fn security_groups(client: &Client, scope: &Scope) -> Result<Parts> {
-    let ask = |q: Question| {
+    let ask = |q: Query| {
         let call = client.describe_security_groups().set_group_ids(q.ids);
         let call = call.set_filters(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
@@ -198,7 +198,7 @@ pub(super) async fn security_groups(client: &Client, scope: &Scope) -> Result<Pa
 }
 
 pub(super) async fn endpoints(client: &Client, scope: &Scope) -> Result<Parts> {
-    let ask = |q: Question| {
+    let ask = |q: Query| {
         let call = client.describe_vpc_endpoints().set_vpc_endpoint_ids(q.ids);
         let call = call.set_filters(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
@@ -210,7 +210,7 @@ pub(super) async fn endpoints(client: &Client, scope: &Scope) -> Result<Parts> {
 }
 
 pub(super) async fn interfaces(client: &Client, scope: &Scope) -> Result<Parts> {
-    let ask = |q: Question| {
+    let ask = |q: Query| {
         let call = client.describe_network_interfaces().set_network_interface_ids(q.ids);
         let call = call.set_filters(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
@@ -223,9 +223,10 @@ pub(super) async fn interfaces(client: &Client, scope: &Scope) -> Result<Parts> 
 
 pub(super) async fn zones(client: &Client) -> Result<Parts> {
     const OPERATION: Operation = Operation::DescribeAvailabilityZones;
-    let answer = client.describe_availability_zones().send().await;
-    let answer = answer.map_err(|failed| error::of(OPERATION, &failed))?;
-    let zones =
-        readable(OPERATION, Odd::SetAside, answer.availability_zones(), shapes::zone, |it| it.name.clone())?;
+    let response = client.describe_availability_zones().send().await;
+    let response = response.map_err(|failed| error::of(OPERATION, &failed))?;
+    let zones = readable(OPERATION, Odd::SetAside, response.availability_zones(), shapes::zone, |it| {
+        it.name.clone()
+    })?;
     Ok(Parts { zones, ..Parts::default() })
 }

@@ -1,4 +1,4 @@
-//! What AWS can be asked about clusters.
+//! Reads of EKS and of what EKS needs in IAM.
 
 use super::access::{AccessEntry, AccessPolicy, PodIdentity};
 use super::addon::{Addon, AddonRelease};
@@ -9,14 +9,14 @@ use crate::operation::Operation;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// One question. Each is one API call, or one per page of the answer. What does not exist gives an empty answer, not an error.
+/// A read: one API call, or one per page of the response. What does not exist gives an empty result, not an error.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Question {
-    /// A cluster by name (DescribeCluster): [`Answer::Cluster`].
+pub enum Query {
+    /// A cluster by name (DescribeCluster): [`QueryResult::Cluster`].
     Cluster(String),
-    /// Ids of the updates of a cluster, not of its add-ons (ListUpdates): [`Answer::Names`].
+    /// Ids of the updates of a cluster, not of its add-ons (ListUpdates): [`QueryResult::Names`].
     Updates(String),
-    /// An update (DescribeUpdate): [`Answer::Update`].
+    /// An update (DescribeUpdate): [`QueryResult::Update`].
     Update {
         /// Name of the cluster.
         cluster: String,
@@ -25,69 +25,69 @@ pub enum Question {
         /// The add-on that it is of.
         addon: Option<String>,
     },
-    /// Findings about the readiness of a cluster for the next version (ListInsights, UPGRADE_READINESS): [`Answer::Insights`].
+    /// Findings about the readiness of a cluster for the next version (ListInsights, UPGRADE_READINESS): [`QueryResult::Insights`].
     Insights(String),
-    /// The newest refresh of these findings that a call asked for (DescribeInsightsRefresh): [`Answer::InsightsRefresh`].
+    /// The newest refresh of these findings that a call asked for (DescribeInsightsRefresh): [`QueryResult::InsightsRefresh`].
     InsightsRefresh(String),
-    /// Names of the add-ons of a cluster (ListAddons): [`Answer::Names`].
+    /// Names of the add-ons of a cluster (ListAddons): [`QueryResult::Names`].
     Addons(String),
-    /// An add-on (DescribeAddon): [`Answer::Addon`].
+    /// An add-on (DescribeAddon): [`QueryResult::Addon`].
     Addon {
         /// Name of the cluster.
         cluster: String,
         /// Name of the add-on.
         name: String,
     },
-    /// Principals of the access entries of a cluster (ListAccessEntries): [`Answer::Names`].
+    /// Principals of the access entries of a cluster (ListAccessEntries): [`QueryResult::Names`].
     AccessEntries(String),
-    /// An access entry (DescribeAccessEntry): [`Answer::AccessEntry`].
+    /// An access entry (DescribeAccessEntry): [`QueryResult::AccessEntry`].
     AccessEntry {
         /// Name of the cluster.
         cluster: String,
         /// ARN of the user or role.
         principal: String,
     },
-    /// Access policies of an entry (ListAssociatedAccessPolicies): [`Answer::AccessPolicies`].
+    /// Access policies of an entry (ListAssociatedAccessPolicies): [`QueryResult::AccessPolicies`].
     AccessPolicies {
         /// Name of the cluster.
         cluster: String,
         /// ARN of the user or role.
         principal: String,
     },
-    /// Pod identity associations of a cluster, without roles and tags (ListPodIdentityAssociations): [`Answer::PodIdentities`].
+    /// Pod identity associations of a cluster, without roles and tags (ListPodIdentityAssociations): [`QueryResult::PodIdentities`].
     PodIdentities(String),
-    /// A pod identity association, with its role and tags (DescribePodIdentityAssociation): [`Answer::PodIdentities`] of none or one.
+    /// A pod identity association, with its role and tags (DescribePodIdentityAssociation): [`QueryResult::PodIdentities`] of none or one.
     PodIdentity {
         /// Name of the cluster.
         cluster: String,
         /// Its id.
         id: String,
     },
-    /// The versions that EKS offers in the region (DescribeClusterVersions): [`Answer::Versions`].
+    /// The versions that EKS offers in the region (DescribeClusterVersions): [`QueryResult::Versions`].
     Versions,
-    /// The versions of an add-on that fit a Kubernetes version, newest first (DescribeAddonVersions): [`Answer::AddonReleases`].
+    /// The versions of an add-on that fit a Kubernetes version, newest first (DescribeAddonVersions): [`QueryResult::AddonReleases`].
     AddonReleases {
         /// Name of the add-on.
         addon: String,
         /// The Kubernetes version.
         kubernetes: Minor,
     },
-    /// The JSON schema of an add-on's configuration (DescribeAddonConfiguration): [`Answer::Schema`].
+    /// The JSON schema of an add-on's configuration (DescribeAddonConfiguration): [`QueryResult::Schema`].
     AddonSchema {
         /// Name of the add-on.
         addon: String,
         /// Version of the add-on.
         version: String,
     },
-    /// A role by name, without its path (IAM GetRole): [`Answer::Role`].
+    /// A role by name, without its path (IAM GetRole): [`QueryResult::Role`].
     Role(String),
-    /// An instance profile by name (IAM GetInstanceProfile): [`Answer::InstanceProfile`].
+    /// An instance profile by name (IAM GetInstanceProfile): [`QueryResult::InstanceProfile`].
     InstanceProfile(String),
-    /// An OIDC provider by ARN (IAM GetOpenIDConnectProvider): [`Answer::OidcProvider`].
+    /// An OIDC provider by ARN (IAM GetOpenIDConnectProvider): [`QueryResult::OidcProvider`].
     OidcProvider(String),
 }
 
-impl Question {
+impl Query {
     /// The operation of its calls.
     pub fn operation(&self) -> Operation {
         match self {
@@ -136,32 +136,34 @@ impl Question {
         }
     }
 
-    /// The answer if what is asked for does not exist.
-    pub fn nothing(&self) -> Answer {
+    /// The result if the requested resource does not exist.
+    pub fn nothing(&self) -> QueryResult {
         match self {
-            Self::Cluster(_) => Answer::Cluster(None),
-            Self::Updates(_) | Self::Addons(_) | Self::AccessEntries(_) => Answer::Names(BTreeSet::new()),
-            Self::Update { .. } => Answer::Update(None),
-            Self::Insights(_) => Answer::Insights(Vec::new()),
-            Self::InsightsRefresh(_) => Answer::InsightsRefresh(None),
-            Self::Addon { .. } => Answer::Addon(None),
-            Self::AccessEntry { .. } => Answer::AccessEntry(None),
-            Self::AccessPolicies { .. } => Answer::AccessPolicies(BTreeSet::new()),
-            Self::PodIdentities(_) | Self::PodIdentity { .. } => Answer::PodIdentities(Vec::new()),
-            Self::Versions => Answer::Versions(Vec::new()),
-            Self::AddonReleases { .. } => Answer::AddonReleases(Vec::new()),
-            Self::AddonSchema { .. } => Answer::Schema(None),
-            Self::Role(_) => Answer::Role(None),
-            Self::InstanceProfile(_) => Answer::InstanceProfile(None),
-            Self::OidcProvider(_) => Answer::OidcProvider(None),
+            Self::Cluster(_) => QueryResult::Cluster(None),
+            Self::Updates(_) | Self::Addons(_) | Self::AccessEntries(_) => {
+                QueryResult::Names(BTreeSet::new())
+            }
+            Self::Update { .. } => QueryResult::Update(None),
+            Self::Insights(_) => QueryResult::Insights(Vec::new()),
+            Self::InsightsRefresh(_) => QueryResult::InsightsRefresh(None),
+            Self::Addon { .. } => QueryResult::Addon(None),
+            Self::AccessEntry { .. } => QueryResult::AccessEntry(None),
+            Self::AccessPolicies { .. } => QueryResult::AccessPolicies(BTreeSet::new()),
+            Self::PodIdentities(_) | Self::PodIdentity { .. } => QueryResult::PodIdentities(Vec::new()),
+            Self::Versions => QueryResult::Versions(Vec::new()),
+            Self::AddonReleases { .. } => QueryResult::AddonReleases(Vec::new()),
+            Self::AddonSchema { .. } => QueryResult::Schema(None),
+            Self::Role(_) => QueryResult::Role(None),
+            Self::InstanceProfile(_) => QueryResult::InstanceProfile(None),
+            Self::OidcProvider(_) => QueryResult::OidcProvider(None),
         }
     }
 }
 
-/// What AWS answered.
+/// The result of a query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the questions say it")]
-pub enum Answer {
+#[expect(missing_docs, reason = "the queries say it")]
+pub enum QueryResult {
     Cluster(Option<Box<Cluster>>),
     Names(BTreeSet<String>),
     Update(Option<Update>),

@@ -77,7 +77,7 @@ fn classic_ones_have_a_name_and_protected_ones_stay() {
 }
 
 #[test]
-fn interfaces_of_services_are_theirs_to_delete() {
+fn only_services_delete_their_interfaces() {
     let net = net();
     let vpc = net.vpc("10.0.0.0/16");
     let subnet = net.subnet(&vpc, 0, "10.0.0.0/20");
@@ -90,16 +90,16 @@ fn interfaces_of_services_are_theirs_to_delete() {
         public_ip: None,
         tags: Tags::new(),
     };
-    let interface = net.0.with(|region| region.put_stranger_interface(new)).expect("an interface");
+    let interface = net.0.with(|region| region.put_foreign_interface(new)).expect("an interface");
     assert_eq!(net.code(&Change::DeleteNetworkInterface { interface }), "OperationNotPermitted");
 }
 
-fn behind_back(net: &Net, id: &str) -> Result<(), String> {
-    net.0.with(|region| region.delete_behind_back(id)).map_err(|error| error.code)
+fn delete_as_another_user(net: &Net, id: &str) -> Result<(), String> {
+    net.0.with(|region| region.delete_as_another_user(id)).map_err(|error| error.code)
 }
 
 #[test]
-fn what_somebody_deletes_by_hand_is_gone_at_once() {
+fn what_another_user_deletes_is_gone_at_once() {
     let net = net();
     let vpc = net.vpc("10.0.0.0/16");
     let (subnet, other) = (net.subnet(&vpc, 0, "10.0.0.0/20"), net.subnet(&vpc, 1, "10.0.16.0/20"));
@@ -113,14 +113,15 @@ fn what_somebody_deletes_by_hand_is_gone_at_once() {
         let destination = Destination::V4(destination.parse().expect("a range"));
         net.done(&Change::CreateRoute { table: table.clone(), destination, target });
     }
-    assert_eq!(behind_back(&net, subnet.as_str()), Err("DependencyViolation".to_owned()));
-    assert_eq!(behind_back(&net, "nat-0123456789abcdef0"), Err("NatGatewayNotFound".to_owned()));
-    behind_back(&net, gateway.as_str()).expect("the gateway, although its VPC has a public address");
+    assert_eq!(delete_as_another_user(&net, subnet.as_str()), Err("DependencyViolation".to_owned()));
+    assert_eq!(delete_as_another_user(&net, "nat-0123456789abcdef0"), Err("NatGatewayNotFound".to_owned()));
+    delete_as_another_user(&net, gateway.as_str())
+        .expect("the gateway, although its VPC has a public address");
     assert_eq!(net.route_table(&table).routes.iter().filter(|route| route.blackhole).count(), 1);
-    behind_back(&net, nat.as_str()).expect("the NAT gateway");
+    delete_as_another_user(&net, nat.as_str()).expect("the NAT gateway");
     assert_eq!(net.nat_gateway(&nat).state, NatState::Deleted);
     for id in [subnet.as_str(), address.as_str(), table.as_str(), other.as_str(), vpc.as_str()] {
-        behind_back(&net, id).unwrap_or_else(|code| panic!("{id}: {code}"));
+        delete_as_another_user(&net, id).unwrap_or_else(|code| panic!("{id}: {code}"));
     }
     let now = net.now();
     assert!(
@@ -132,7 +133,7 @@ fn what_somebody_deletes_by_hand_is_gone_at_once() {
 }
 
 #[test]
-fn a_security_group_that_somebody_deletes_is_forgotten_by_rules() {
+fn a_security_group_that_another_user_deletes_is_removed_from_rules() {
     let net = net();
     let vpc = net.vpc("10.0.0.0/16");
     let (one, two) = (net.group(&vpc, "one"), net.group(&vpc, "two"));
@@ -142,7 +143,7 @@ fn a_security_group_that_somebody_deletes_is_forgotten_by_rules() {
         description: String::new(),
     };
     net.done(&Change::AuthorizeSecurityGroupIngress { group: two.clone(), rules: [rule].into() });
-    behind_back(&net, one.as_str()).expect("the group");
+    delete_as_another_user(&net, one.as_str()).expect("the group");
     assert!(net.now().security_groups[&two].ingress.is_empty());
 }
 
@@ -164,9 +165,9 @@ fn an_edit_needs_no_rules_and_what_it_removes_is_gone_with_its_addresses() {
     let vpc = net.vpc("10.0.0.0/16");
     let (subnet, other) = (net.subnet(&vpc, 0, "10.0.0.0/20"), net.subnet(&vpc, 0, "10.0.16.0/20"));
     let free = net.free(&subnet);
-    let interface = net.0.with(|region| region.put_stranger_interface(idle(&subnet))).expect("added");
+    let interface = net.0.with(|region| region.put_foreign_interface(idle(&subnet))).expect("added");
     assert_eq!(net.free(&subnet), free - 1);
-    let group = SecurityGroupId::new("sg-theirs");
+    let group = SecurityGroupId::new("sg-foreign");
     net.0.with(|region| {
         region.edit_network(|parts| {
             parts.interfaces.remove(&interface);
@@ -185,7 +186,7 @@ fn an_edit_needs_no_rules_and_what_it_removes_is_gone_with_its_addresses() {
 }
 
 #[test]
-fn a_fork_goes_on_by_itself() {
+fn a_fork_runs_independently() {
     let net = net();
     let fork = net.0.sim.fork();
     net.vpc("10.0.0.0/16");

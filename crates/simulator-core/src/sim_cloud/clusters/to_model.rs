@@ -1,4 +1,4 @@
-//! What the core knows, in the nouns of `foo-model`, as the adapter makes them of AWS's answers.
+//! The core's state in the nouns of `foo-model`, as the adapter reads them from AWS's responses.
 
 use crate::core::Region;
 use crate::core::eks::Insight;

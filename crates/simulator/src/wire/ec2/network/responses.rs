@@ -1,8 +1,8 @@
-//! Carries out a change and writes EC2's answer.
+//! Carries out a change and writes EC2's response.
 
-use super::tell::groups::{Direction, write_revoked, write_rule};
-use super::tell::tables::write_associated;
-use super::tell::{endpoints, gateways, groups, tables, vpcs};
+use super::render::groups::{Direction, write_revoked, write_rule};
+use super::render::tables::write_associated;
+use super::render::{endpoints, gateways, groups, tables, vpcs};
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
 use crate::wire::ec2::tags;
@@ -11,7 +11,7 @@ use foo_model::network::{Change, CidrState, Parts, Rule, Vpc};
 use foo_model::{AssociationId, EndpointId, SecurityGroupId};
 use std::collections::BTreeSet;
 
-/// Carries out a change and writes the answer.
+/// Carries out a change and writes the response.
 pub(super) fn carry_out(
     region: &mut Region,
     change: &Change,
@@ -35,7 +35,7 @@ pub(super) fn carry_out(
         }
         _ => {
             let done = region.change_network(change)?;
-            answer(region, change, &done, xml);
+            respond(region, change, &done, xml);
             if let Some(token) = token.filter(|_| change.token().is_some()) {
                 xml.text("clientToken", token);
             }
@@ -44,7 +44,7 @@ pub(super) fn carry_out(
     }
 }
 
-/// The answer lists endpoints that cannot be deleted; the call succeeds nevertheless (EC2 API Reference,
+/// The response lists endpoints that cannot be deleted; the call succeeds nevertheless (EC2 API Reference,
 /// DeleteVpcEndpoints).
 fn delete_endpoints(region: &mut Region, endpoints: &BTreeSet<EndpointId>, xml: &mut Xml) {
     let refused = region.delete_endpoints(endpoints);
@@ -68,8 +68,8 @@ fn range_of(region: &Region, association: &AssociationId) -> Option<Vpc> {
     Some(vpc)
 }
 
-/// Writes the created part, or `true` if EC2's answer has nothing else. One table of all changes, hence its length.
-fn answer(region: &Region, change: &Change, done: &Parts, xml: &mut Xml) {
+/// Writes the created part, or `true` if EC2's response has nothing else. One table of all changes, hence its length.
+fn respond(region: &Region, change: &Change, done: &Parts, xml: &mut Xml) {
     match change {
         Change::CreateVpc { .. }
         | Change::CreateSubnet { .. }

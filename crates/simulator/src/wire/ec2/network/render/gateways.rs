@@ -53,7 +53,7 @@ pub(in crate::wire::ec2::network) fn write_address(xml: &mut Xml, address: &Addr
     tags::write(xml, &address.tags);
 }
 
-/// The answer of AllocateAddress.
+/// The response of AllocateAddress.
 pub(in crate::wire::ec2::network) fn write_allocated(xml: &mut Xml, address: &Address, region: &Region) {
     xml.text("publicIp", &address.ip);
     xml.text("allocationId", address.id.as_str());

@@ -1,7 +1,7 @@
-//! Deletes parts of ours that are too many: duplicates, which a lost answer may leave behind, and security groups that the spec no
+//! Deletes parts of the network that are too many: duplicates, which a lost response may leave behind, and security groups that the spec no
 //! longer requests.
 
-use super::{nat, strangers};
+use super::{foreign, nat};
 use crate::draft::{Draft, Weight};
 use crate::role::Role;
 use crate::situation::{Situation, Standing, Tagged};
@@ -28,7 +28,7 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft) {
     let unwanted = situation.held.iter().filter(|(role, _)| !situation.wanted.roles.contains(*role));
     for (role, held) in unwanted.filter(|(role, _)| matches!(role, Role::SecurityGroup(_))) {
         let group = held.id.as_str().into();
-        if situation.ours.security_groups.contains_key(&group) {
+        if situation.own.security_groups.contains_key(&group) {
             let message = "it is no longer requested and is being deleted";
             draft.note(role, Weight::Pending, Reason::CreatingNetwork, message);
             if !is_named_by_rules(situation, &held.id) {
@@ -43,11 +43,11 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// Looks show the part that the network keeps; the planner deletes the other one when nothing uses it.
+/// Reads show the part that the network keeps; the planner deletes the other one when nothing uses it.
 fn duplicate(situation: &Situation<'_>, draft: &mut Draft, role: &Role, part: &Tagged) {
     let message = format!("{} is another one for the same purpose", part.id);
     draft.note(role, Weight::Pending, Reason::CreatingNetwork, message);
-    let parts = &situation.ours;
+    let parts = &situation.own;
     let id = part.id.as_str();
     let why = "it is a duplicate";
     let change = match part.kind {
@@ -82,9 +82,9 @@ fn duplicate(situation: &Situation<'_>, draft: &mut Draft, role: &Role, part: &T
     }
 }
 
-/// Whether parts of ours use it. If others use it, AWS refuses to delete it.
+/// Whether parts of the network use it. If others use it, AWS refuses to delete it.
 fn is_used(situation: &Situation<'_>, part: &Tagged) -> bool {
-    let parts = &situation.ours;
+    let parts = &situation.own;
     let id = part.id.as_str();
     match part.kind {
         Kind::Subnet => situation.living_nats().any(|nat| nat.subnet.as_str() == id),
@@ -117,18 +117,18 @@ fn is_used(situation: &Situation<'_>, part: &Tagged) -> bool {
     }
 }
 
-/// Whether rules of another group of ours name the group.
+/// Whether rules of another group of the network name the group.
 fn is_named_by_rules(situation: &Situation<'_>, id: &str) -> bool {
-    let others = situation.ours.security_groups.values().filter(|it| it.id.as_str() != id);
+    let others = situation.own.security_groups.values().filter(|it| it.id.as_str() != id);
     let mut rules = others.flat_map(|it| it.ingress.iter().chain(&it.egress));
     rules.any(|rule| matches!(&rule.peer, Peer::Group(peer) if peer.as_str() == id))
 }
 
-/// The deletion of a second VPC, if looks at everything that can be in it show nothing.
+/// The deletion of a second VPC, if reads of everything that can be in it show nothing.
 fn vpc(situation: &Situation<'_>, draft: &mut Draft, id: &str) -> Option<Change> {
     let vpc = id.into();
     let since = situation.memory.calls.started.unwrap_or(situation.now);
-    let looked = strangers::look(situation, draft, &vpc, since);
-    let empty = strangers::all(situation, &vpc).is_empty() && !situation.has_parts_in(&vpc);
-    (looked && empty).then_some(Change::DeleteVpc { vpc })
+    let all_read = foreign::request_reads(situation, draft, &vpc, since);
+    let empty = foreign::all(situation, &vpc).is_empty() && !situation.has_parts_in(&vpc);
+    (all_read && empty).then_some(Change::DeleteVpc { vpc })
 }

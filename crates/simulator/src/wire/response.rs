@@ -1,11 +1,11 @@
-//! Answers, before they become HTTP responses.
+//! Responses, before they become HTTP responses.
 
-/// The content type of XML answers.
+/// The content type of XML responses.
 pub(crate) const XML: &str = "text/xml;charset=UTF-8";
 
-/// Answers, before they become HTTP responses.
+/// Responses, before they become HTTP responses.
 #[derive(Debug)]
-pub(crate) enum WireAnswer {
+pub(crate) enum WireResponse {
     /// A body of XML with its request id.
     Xml { status: u16, body: String, request_id: String },
     /// A body of JSON with its request id.
@@ -19,9 +19,9 @@ pub(crate) enum WireAnswer {
         /// The header `x-amzn-errortype`: what the error is called where the body does not say.
         error_type: Option<String>,
     },
-    /// An answer of S3: the content of an object, XML or nothing.
+    /// A response of S3: the content of an object, XML or nothing.
     Object { status: u16, body: Vec<u8>, request_id: String },
-    /// The beginning of an answer; then the connection ends.
+    /// The beginning of a response; then the connection ends.
     Truncated { status: u16, body: String, content_type: &'static str },
     /// Nothing: the connection is reset.
     Dropped,

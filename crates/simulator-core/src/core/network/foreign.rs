@@ -184,7 +184,7 @@ impl Networking<'_> {
     ///
     /// # Errors
     /// There is no part with this id, or it contains other parts: AWS's refusal.
-    pub(crate) fn delete_behind_back(&mut self, id: &str) -> AwsResult<()> {
+    pub(crate) fn delete_as_another_user(&mut self, id: &str) -> AwsResult<()> {
         match id.split('-').next().unwrap_or_default() {
             "vpc" => self.delete_vpc(&present::<Vpc>(self, id)?).map(drop),
             "subnet" => self.delete_subnet(&present::<Subnet>(self, id)?).map(drop),

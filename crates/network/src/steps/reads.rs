@@ -1,4 +1,4 @@
-//! Requests looks: the first one at each kind, one after each change, and one by id at each part that the shared look does not show.
+//! Requests reads: the first one at each kind, one after each change, and one by id at each part that the shared read does not show.
 
 use crate::draft::Draft;
 use crate::recorded::Deletion;
@@ -9,15 +9,15 @@ use foo_model::network::{Change, Kind, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn request(situation: &Situation<'_>, draft: &mut Draft) {
-    for kind in Kind::OF_A_NETWORK.into_iter().filter(|kind| !situation.was_looked_at(*kind)) {
-        draft.look(kind, situation.now);
+    for kind in Kind::OF_A_NETWORK.into_iter().filter(|kind| !situation.was_read(*kind)) {
+        draft.request_read(kind, situation.now);
         draft.unsettled = true;
     }
     confirm_effects(situation, draft);
     find_hidden(situation, draft);
 }
 
-/// Requests one look after each change, at the time at which AWS shows the change at the latest.
+/// Requests one read after each change, at the time at which AWS shows the change at the latest.
 fn confirm_effects(situation: &Situation<'_>, draft: &mut Draft) {
     for effect in &situation.memory.calls.effects {
         let from = |kind: Kind| {
@@ -31,29 +31,29 @@ fn confirm_effects(situation: &Situation<'_>, draft: &mut Draft) {
             | Change::DeleteTargetGroup { .. }
             | Change::DeleteNetworkInterface { .. } => {}
             Change::CreateTags { .. } | Change::DeleteTags { .. } => {
-                let looks = Kind::OF_A_NETWORK.into_iter().filter_map(|kind| {
+                let reads = Kind::OF_A_NETWORK.into_iter().filter_map(|kind| {
                     let begun = situation.observed.tagged.begun.get(&kind)?;
                     (*begun < effect.visible_at()).then_some(kind)
                 });
-                looks.for_each(|kind| draft.look(kind, from(kind)));
+                reads.for_each(|kind| draft.request_read(kind, from(kind)));
             }
             Change::DeleteSecurityGroup { .. }
             | Change::RevokeSecurityGroupIngress { .. }
             | Change::RevokeSecurityGroupEgress { .. }
                 if effect.action.role == Role::Vpc =>
             {
-                // Left-overs, which the shared look does not show.
+                // Left-overs, which the shared read does not show.
                 if let Some(vpc) = situation.vpc_id() {
                     let from = effect.visible_at();
-                    draft.look_in(Kind::SecurityGroup, Scope::Vpc(vpc), from);
+                    draft.request_read_in(Kind::SecurityGroup, Scope::Vpc(vpc), from);
                 }
             }
-            _ => draft.look(effect.action.role.kind(), from(effect.action.role.kind())),
+            _ => draft.request_read(effect.action.role.kind(), from(effect.action.role.kind())),
         }
     }
 }
 
-/// Requests looks by id at recorded parts that the shared look does not show.
+/// Requests reads by id at recorded parts that the shared read does not show.
 fn find_hidden(situation: &Situation<'_>, draft: &mut Draft) {
     let mut ids: BTreeMap<Kind, (BTreeSet<String>, foo_model::Timestamp)> = BTreeMap::new();
     for (role, held) in &situation.held {
@@ -66,7 +66,7 @@ fn find_hidden(situation: &Situation<'_>, draft: &mut Draft) {
         if part.is_some_and(|it| it.deletion == Deletion::Sent && it.seen) {
             let since = expected_gone_since(&situation.memory, &held.id, situation.now);
             let begun = situation.observed.tagged.begun.get(&kind).filter(|begun| **begun >= since);
-            draft.look(kind, begun.map_or(since, |begun| begun.plus(WORKING)));
+            draft.request_read(kind, begun.map_or(since, |begun| begun.plus(WORKING)));
         }
         let since = situation.memory.absent.get(&held.id).copied().unwrap_or(situation.now);
         let asked = situation.observed.by_id.begun.get(&kind).and_then(|ids| ids.get(&held.id)).copied();
@@ -80,9 +80,9 @@ fn find_hidden(situation: &Situation<'_>, draft: &mut Draft) {
         entry.0.insert(held.id.clone());
         entry.1 = entry.1.min(from);
         let begun = situation.observed.tagged.begun.get(&kind).copied().unwrap_or(situation.now);
-        draft.look(kind, begun.plus(CONFIRM));
+        draft.request_read(kind, begun.plus(CONFIRM));
     }
     for (kind, (ids, from)) in ids {
-        draft.look_in(kind, Scope::Ids(ids), from);
+        draft.request_read_in(kind, Scope::Ids(ids), from);
     }
 }

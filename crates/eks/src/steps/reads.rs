@@ -1,33 +1,33 @@
-//! Which look comes when: one every half minute at what EKS works on, and at rest one every five minutes in turn.
+//! When reads are due: one every half minute of what EKS works on, and in an idle cluster one every five minutes in turn.
 
 use crate::draft::Draft;
-use crate::report::LookRequest;
+use crate::report::ReadRequest;
 use crate::situation::Situation;
 use crate::timing::{ON_TIME, REST, WAITING};
-use foo_model::eks::Question;
+use foo_model::eks::Query;
 use foo_model::{Timestamp, hash};
 
-/// Looks that the next plan needs.
-pub(crate) fn looks(situation: &Situation<'_>, draft: &mut Draft) -> Vec<LookRequest> {
-    let needed = draft.looks.clone();
-    if let Some((question, from)) = waiting(situation, draft).filter(|(it, _)| !needed.contains_key(it)) {
-        draft.look(&question, from);
+/// Reads that the next plan needs.
+pub(crate) fn reads(situation: &Situation<'_>, draft: &mut Draft) -> Vec<ReadRequest> {
+    let needed = draft.reads.clone();
+    if let Some((query, from)) = waiting(situation, draft).filter(|(it, _)| !needed.contains_key(it)) {
+        draft.request_read(&query, from);
     }
-    if let Some((question, from)) = at_rest(situation, draft).filter(|(it, _)| !needed.contains_key(it)) {
-        draft.look(&question, from);
+    if let Some((query, from)) = idle(situation, draft).filter(|(it, _)| !needed.contains_key(it)) {
+        draft.request_read(&query, from);
     }
-    let looks = std::mem::take(&mut draft.looks);
-    looks.into_iter().map(|(question, from)| LookRequest { question, from }).collect()
+    let reads = std::mem::take(&mut draft.reads);
+    reads.into_iter().map(|(query, from)| ReadRequest { query, from }).collect()
 }
 
 /// Of all that EKS works on, what was asked the longest time ago.
-fn waiting(situation: &Situation<'_>, draft: &Draft) -> Option<(Question, Timestamp)> {
+fn waiting(situation: &Situation<'_>, draft: &Draft) -> Option<(Query, Timestamp)> {
     let next = draft.waits.iter().min_by_key(|it| situation.touched(it))?;
     let last = draft.waits.iter().map(|it| situation.touched(it)).max()?;
     Some((next.clone(), last.plus(WAITING)))
 }
 
-/// How a question is asked at rest.
+/// How a query is repeated in an idle cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     /// Every second time, if anything is awaited; the others have turns in between.
@@ -40,31 +40,31 @@ enum Turn {
     Item,
 }
 
-/// `None`: not at rest.
-fn turn(question: &Question) -> Option<Turn> {
-    match question {
-        Question::Cluster(_) => Some(Turn::Cluster),
-        Question::Addons(_) | Question::AccessEntries(_) | Question::PodIdentities(_) => Some(Turn::List),
-        Question::Addon { .. }
-        | Question::AccessEntry { .. }
-        | Question::AccessPolicies { .. }
-        | Question::PodIdentity { .. }
-        | Question::Role(_)
-        | Question::InstanceProfile(_)
-        | Question::OidcProvider(_) => Some(Turn::Item),
-        Question::Updates(_)
-        | Question::Update { .. }
-        | Question::Insights(_)
-        | Question::InsightsRefresh(_)
-        | Question::Versions
-        | Question::AddonReleases { .. }
-        | Question::AddonSchema { .. } => None,
+/// `None`: not idle.
+fn turn(query: &Query) -> Option<Turn> {
+    match query {
+        Query::Cluster(_) => Some(Turn::Cluster),
+        Query::Addons(_) | Query::AccessEntries(_) | Query::PodIdentities(_) => Some(Turn::List),
+        Query::Addon { .. }
+        | Query::AccessEntry { .. }
+        | Query::AccessPolicies { .. }
+        | Query::PodIdentity { .. }
+        | Query::Role(_)
+        | Query::InstanceProfile(_)
+        | Query::OidcProvider(_) => Some(Turn::Item),
+        Query::Updates(_)
+        | Query::Update { .. }
+        | Query::Insights(_)
+        | Query::InsightsRefresh(_)
+        | Query::Versions
+        | Query::AddonReleases { .. }
+        | Query::AddonSchema { .. } => None,
     }
 }
 
-/// The question whose turn it is, at least five minutes after the last one.
-fn at_rest(situation: &Situation<'_>, draft: &Draft) -> Option<(Question, Timestamp)> {
-    let asked: Vec<(Turn, &Question, Timestamp)> = draft
+/// The query whose turn it is, at least five minutes after the last one.
+fn idle(situation: &Situation<'_>, draft: &Draft) -> Option<(Query, Timestamp)> {
+    let asked: Vec<(Turn, &Query, Timestamp)> = draft
         .read
         .iter()
         .filter(|it| !draft.waits.contains(*it))
@@ -89,8 +89,8 @@ fn at_rest(situation: &Situation<'_>, draft: &Draft) -> Option<(Question, Timest
     Some((next?.clone(), place_after(last, &situation.desired.id)))
 }
 
-/// When a cluster at rest is asked next. Each has its own place in each period, by its id: otherwise all clusters would be asked in
-/// the same second for ever after a manager that starts has looked at all of them.
+/// When an idle cluster is read next. Each has its own place in each period, by its id: otherwise all clusters would be read in
+/// the same second for ever after a manager that starts has read all of them.
 fn place_after(last: Timestamp, id: &str) -> Timestamp {
     let period = i64::try_from(REST.as_millis()).unwrap_or(i64::MAX);
     let place = i64::try_from(hash::fnv1a(id) % REST.as_millis().try_into().unwrap_or(u64::MAX)).unwrap_or(0);
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_at_rest_come_once_in_a_period_whenever_the_last_one_was() {
+    fn idle_reads_come_once_in_a_period_whenever_the_last_one_was() {
         let first = place_after(Timestamp(1_000_000), "a");
         assert_eq!(place_after(first, "a"), first.plus(REST));
         assert_eq!(place_after(first.plus(ON_TIME), "a"), first.plus(REST), "a pass may be late");

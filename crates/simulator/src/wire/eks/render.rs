@@ -1,4 +1,4 @@
-//! Answers, as the API has them in JSON.
+//! Responses, as the API has them in JSON.
 
 use crate::core::eks::cluster::{Cluster, Update};
 use crate::core::eks::identities::{AccessEntry, Association, PodIdentity};
@@ -13,15 +13,15 @@ pub(super) fn time(at: Timestamp) -> Value {
 }
 
 /// Adds a field if it has a value.
-fn put(answer: &mut Value, field: &str, value: Option<Value>) {
-    if let (Some(value), Some(answer)) = (value, answer.as_object_mut()) {
-        answer.insert(field.to_owned(), value);
+fn put(response: &mut Value, field: &str, value: Option<Value>) {
+    if let (Some(value), Some(response)) = (value, response.as_object_mut()) {
+        response.insert(field.to_owned(), value);
     }
 }
 
 /// A cluster. Its endpoint and its authority are there once it has been ACTIVE.
 pub(super) fn cluster(region: &Region, cluster: &Cluster) -> Value {
-    let mut answer = json!({
+    let mut response = json!({
         "name": cluster.name,
         "arn": cluster.arn,
         "createdAt": time(cluster.created),
@@ -50,14 +50,14 @@ pub(super) fn cluster(region: &Region, cluster: &Cluster) -> Value {
         "deletionProtection": cluster.deletion_protection,
     });
     if let Some(server) = cluster.server(&region.name) {
-        put(&mut answer, "endpoint", Some(json!(server.endpoint)));
-        put(&mut answer, "certificateAuthority", Some(json!({ "data": server.certificate_authority })));
+        put(&mut response, "endpoint", Some(json!(server.endpoint)));
+        put(&mut response, "certificateAuthority", Some(json!({ "data": server.certificate_authority })));
     }
     let key = cluster.key.as_ref();
     let encryption = key.map(|key| json!([{ "resources": ["secrets"], "provider": { "keyArn": key } }]));
-    put(&mut answer, "encryptionConfig", encryption);
-    put(&mut answer, "clientRequestToken", cluster.token.as_ref().map(|token| json!(token)));
-    answer
+    put(&mut response, "encryptionConfig", encryption);
+    put(&mut response, "clientRequestToken", cluster.token.as_ref().map(|token| json!(token)));
+    response
 }
 
 /// The addresses of Services: the IPv6 range is EKS's choice.
@@ -69,7 +69,7 @@ fn services(cluster: &Cluster) -> Value {
     }
 }
 
-/// An update, as it is within an answer.
+/// An update, as it is within a response.
 pub(super) fn update(update: &Update) -> Value {
     let params: Vec<Value> =
         update.params.iter().map(|(kind, value)| json!({ "type": kind, "value": value })).collect();
@@ -88,7 +88,7 @@ pub(super) fn update(update: &Update) -> Value {
     }})
 }
 
-/// An access entry, as it is within an answer.
+/// An access entry, as it is within a response.
 pub(super) fn entry(cluster: &str, entry: &AccessEntry) -> Value {
     json!({ "accessEntry": {
         "clusterName": cluster,
@@ -119,7 +119,7 @@ pub(super) fn association(policy: &str, association: &Association) -> Value {
 
 /// A pod identity association.
 pub(super) fn pod_identity(cluster: &str, it: &PodIdentity) -> Value {
-    let mut answer = short_pod_identity(cluster, it);
+    let mut response = short_pod_identity(cluster, it);
     let more: Map<String, Value> = [
         ("roleArn", json!(it.role)),
         ("tags", json!(it.tags)),
@@ -130,23 +130,23 @@ pub(super) fn pod_identity(cluster: &str, it: &PodIdentity) -> Value {
     .into_iter()
     .map(|(field, value)| (field.to_owned(), value))
     .collect();
-    if let Some(answer) = answer.as_object_mut() {
-        answer.extend(more);
+    if let Some(response) = response.as_object_mut() {
+        response.extend(more);
     }
-    put(&mut answer, "targetRoleArn", it.target_role.as_ref().map(|role| json!(role)));
-    put(&mut answer, "externalId", it.external_id.as_ref().map(|id| json!(id)));
-    answer
+    put(&mut response, "targetRoleArn", it.target_role.as_ref().map(|role| json!(role)));
+    put(&mut response, "externalId", it.external_id.as_ref().map(|id| json!(id)));
+    response
 }
 
 /// A pod identity association in a list.
 pub(super) fn short_pod_identity(cluster: &str, it: &PodIdentity) -> Value {
-    let mut answer = json!({
+    let mut response = json!({
         "clusterName": cluster,
         "namespace": it.namespace,
         "serviceAccount": it.service_account,
         "associationArn": it.arn,
         "associationId": it.id,
     });
-    put(&mut answer, "ownerArn", it.owner.as_ref().map(|owner| json!(owner)));
-    answer
+    put(&mut response, "ownerArn", it.owner.as_ref().map(|owner| json!(owner)));
+    response
 }

@@ -1,4 +1,4 @@
-//! The tags by which we know what is ours.
+//! The tags that mark what is the provider's.
 
 use crate::desired::Desired;
 use foo_model::names::{
@@ -7,7 +7,7 @@ use foo_model::names::{
 use foo_model::network::Tags;
 
 /// Our tags.
-pub(crate) fn ours(desired: &Desired) -> Tags {
+pub(crate) fn own(desired: &Desired) -> Tags {
     Tags::from([
         (TAG_CONTROL_PLANE.to_owned(), desired.id.clone()),
         (TAG_CLUSTER.to_owned(), desired.cluster.clone()),
@@ -15,16 +15,16 @@ pub(crate) fn ours(desired: &Desired) -> Tags {
     ])
 }
 
-/// All tags of what we create: the user's and ours, which win.
+/// All tags of what the provider creates: the user's and the provider's, which win.
 pub(crate) fn all(desired: &Desired) -> Tags {
     let mut tags = desired.tags.clone();
-    tags.extend(ours(desired));
+    tags.extend(own(desired));
     tags
 }
 
-/// The tags that make a cluster ours which we did not create.
+/// The tags by which the provider adopts a cluster that it did not create.
 pub(crate) fn adopted(desired: &Desired) -> Tags {
-    let mut tags = ours(desired);
+    let mut tags = own(desired);
     tags.insert(TAG_ADOPTED.to_owned(), "true".to_owned());
     tags
 }
@@ -40,8 +40,8 @@ pub(crate) fn allow_adoption(desired: &Desired, tags: &Tags) -> bool {
 }
 
 /// Whether the tags say that it is this control plane's: by its id, which anyone who may write the FooControlPlane can set in its
-/// annotation, and by its Cluster, which only AWS tells.
-pub(crate) fn are_ours(desired: &Desired, tags: &Tags) -> bool {
+/// annotation, and by its Cluster, which only AWS shows.
+pub(crate) fn are_own(desired: &Desired, tags: &Tags) -> bool {
     tags.get(TAG_CONTROL_PLANE) == Some(&desired.id)
         && tags.get(TAG_CLUSTER).is_some_and(|cluster| is_our_cluster(desired, cluster))
 }

@@ -1,7 +1,7 @@
-//! Looks at what EC2 has.
+//! Reads of EC2.
 
-use super::{fields, ids, look, only, tagged};
-use crate::canned::{Canned, ec2_answer, ec2_error};
+use super::{describe_one, fields, ids, only, tagged};
+use crate::canned::{Canned, ec2_error, ec2_response};
 use foo_cloud::{ErrorKind, Networks};
 use foo_model::network::{
     CidrAssociation, CidrState, Destination, Endpoint, EndpointKind, EndpointState, Interface, Kind,
@@ -31,7 +31,7 @@ async fn a_vpc_with_its_ranges() {
         state("associated"),
         state("associating"),
     );
-    let (parts, asked) = look(Kind::Vpc, &tagged(), "vpcSet", &item).await;
+    let (parts, asked) = describe_one(Kind::Vpc, &tagged(), "vpcSet", &item).await;
     assert_eq!(asked["Action"], "DescribeVpcs");
     assert_eq!(
         fields(&asked),
@@ -54,7 +54,7 @@ async fn a_vpc_with_its_ranges() {
 #[tokio::test]
 async fn attributes_of_a_vpc_are_asked_for_one_by_one() {
     let server = Canned::start(|form, _| {
-        let answer = match form.get("Attribute").map(String::as_str) {
+        let response = match form.get("Attribute").map(String::as_str) {
             Some("enableDnsSupport") => "<enableDnsSupport><value>true</value></enableDnsSupport>",
             Some("enableDnsHostnames") if form["VpcId"] == "vpc-2" => {
                 return ec2_error(400, "InvalidVpcID.NotFound", "The vpc ID 'vpc-2' does not exist");
@@ -65,7 +65,7 @@ async fn attributes_of_a_vpc_are_asked_for_one_by_one() {
                  <item><vpcId>vpc-2</vpcId><cidrBlock>10.1.0.0/16</cidrBlock></item></vpcSet>"
             }
         };
-        ec2_answer(&form["Action"], answer)
+        ec2_response(&form["Action"], response)
     })
     .await;
     let cloud = server.cloud().await;
@@ -86,7 +86,7 @@ async fn a_subnet() {
          <ipv6CidrBlock>2001:db8::/64</ipv6CidrBlock><associationId>subnet-cidr-assoc-1</associationId>\
          <ipv6CidrBlockState><state>associated</state></ipv6CidrBlockState></item></ipv6CidrBlockAssociationSet>{TAGS}"
     );
-    let (parts, asked) = look(Kind::Subnet, &Scope::Vpc("vpc-1".into()), "subnetSet", &item).await;
+    let (parts, asked) = describe_one(Kind::Subnet, &Scope::Vpc("vpc-1".into()), "subnetSet", &item).await;
     assert_eq!(fields(&asked), ["Filter.1.Name=vpc-id", "Filter.1.Value.1=vpc-1", "MaxResults=1000"]);
     let subnet = only(parts.subnets);
     assert_eq!((subnet.zone.as_str(), subnet.zone_id.as_str()), ("eu-central-1a", "euc1-az2"));
@@ -105,17 +105,17 @@ async fn gateways_know_the_vpc_that_they_are_attached_to() {
     for (state, vpc) in [("available", Some("vpc-1")), ("attaching", Some("vpc-1")), ("detaching", None)] {
         let item = format!("<internetGatewayId>igw-1</internetGatewayId>{}", attached(state));
         let scope = Scope::Vpc("vpc-1".into());
-        let (parts, asked) = look(Kind::InternetGateway, &scope, "internetGatewaySet", &item).await;
+        let (parts, asked) = describe_one(Kind::InternetGateway, &scope, "internetGatewaySet", &item).await;
         assert_eq!(asked["Filter.1.Name"], "attachment.vpc-id");
         assert_eq!(only(parts.internet_gateways).vpc, vpc.map(VpcId::from), "{state}");
     }
     let item =
         format!("<egressOnlyInternetGatewayId>eigw-1</egressOnlyInternetGatewayId>{}", attached("attached"));
     let set = "egressOnlyInternetGatewaySet";
-    let (parts, asked) = look(Kind::EgressOnlyGateway, &tagged(), set, &item).await;
+    let (parts, asked) = describe_one(Kind::EgressOnlyGateway, &tagged(), set, &item).await;
     assert_eq!(asked["MaxResults"], "255");
     assert_eq!(only(parts.egress_only_gateways).vpc.as_str(), "vpc-1");
-    let (parts, asked) = look(Kind::EgressOnlyGateway, &Scope::Vpc("vpc-2".into()), set, &item).await;
+    let (parts, asked) = describe_one(Kind::EgressOnlyGateway, &Scope::Vpc("vpc-2".into()), set, &item).await;
     assert_eq!(fields(&asked), ["MaxResults=255"], "EC2 has no such filter");
     assert!(parts.egress_only_gateways.is_empty());
 }
@@ -126,7 +126,7 @@ async fn addresses_and_the_nat_gateways_that_use_them() {
         "<publicIp>192.0.2.1</publicIp><allocationId>eipalloc-1</allocationId><domain>vpc</domain>\
          <networkInterfaceId>eni-1</networkInterfaceId>{TAGS}"
     );
-    let (parts, asked) = look(Kind::Address, &tagged(), "addressesSet", &item).await;
+    let (parts, asked) = describe_one(Kind::Address, &tagged(), "addressesSet", &item).await;
     assert!(!asked.contains_key("MaxResults"), "there are no pages");
     let address = only(parts.addresses);
     assert_eq!((address.ip.as_str(), address.interface), ("192.0.2.1", Some("eni-1".into())));
@@ -137,7 +137,7 @@ async fn addresses_and_the_nat_gateways_that_use_them() {
          <failureMessage>no gateway</failureMessage><natGatewayAddressSet><item>\
          <allocationId>eipalloc-1</allocationId></item></natGatewayAddressSet>{TAGS}"
     );
-    let (parts, asked) = look(Kind::NatGateway, &tagged(), "natGatewaySet", &item).await;
+    let (parts, asked) = describe_one(Kind::NatGateway, &tagged(), "natGatewaySet", &item).await;
     assert_eq!(asked["Filter.1.Name"], "tag-key");
     let gateway = only(parts.nat_gateways);
     assert_eq!(gateway.state, NatState::Failed);
@@ -165,7 +165,7 @@ async fn a_route_table_with_routes_and_associations() {
          <associationState><state>disassociated</state></associationState></item>\
          </associationSet>{TAGS}"
     );
-    let (parts, asked) = look(Kind::RouteTable, &tagged(), "routeTableSet", &item).await;
+    let (parts, asked) = describe_one(Kind::RouteTable, &tagged(), "routeTableSet", &item).await;
     assert_eq!(asked["MaxResults"], "100");
     let table = only(parts.route_tables);
     let route = |destination, target, blackhole| Route { destination, target, blackhole };
@@ -201,7 +201,7 @@ async fn a_security_group_has_one_rule_per_peer() {
          <ipPermissionsEgress><item><ipProtocol>-1</ipProtocol><ipRanges><item><cidrIp>0.0.0.0/0</cidrIp></item></ipRanges>\
          <ipv6Ranges><item><cidrIpv6>::/0</cidrIpv6></item></ipv6Ranges></item></ipPermissionsEgress>{TAGS}"
     );
-    let (parts, _) = look(Kind::SecurityGroup, &tagged(), "securityGroupInfo", &item).await;
+    let (parts, _) = describe_one(Kind::SecurityGroup, &tagged(), "securityGroupInfo", &item).await;
     let group = only(parts.security_groups);
     assert_eq!((group.name.as_str(), group.description.as_str()), ("node", "nodes"));
     let rule = |protocol, peer, description: &str| Rule { protocol, peer, description: description.into() };
@@ -224,7 +224,7 @@ async fn endpoints_of_both_types_and_their_failures() {
          <privateDnsEnabled>true</privateDnsEnabled>\
          <lastError><code>c</code><message>no addresses</message></lastError>{TAGS}"
     );
-    let (parts, _) = look(Kind::Endpoint, &tagged(), "vpcEndpointSet", &item).await;
+    let (parts, _) = describe_one(Kind::Endpoint, &tagged(), "vpcEndpointSet", &item).await;
     let kind = EndpointKind::Interface {
         subnets: ["subnet-1".into()].into(),
         groups: ["sg-1".into()].into(),
@@ -244,7 +244,7 @@ async fn endpoints_of_both_types_and_their_failures() {
     let item = "<vpcEndpointId>vpce-2</vpcEndpointId><vpcEndpointType>Gateway</vpcEndpointType><vpcId>vpc-1</vpcId>\
                 <serviceName>com.amazonaws.eu-central-1.s3</serviceName><state>available</state>\
                 <routeTableIdSet><item>rtb-1</item></routeTableIdSet>";
-    let (parts, _) = look(Kind::Endpoint, &tagged(), "vpcEndpointSet", item).await;
+    let (parts, _) = describe_one(Kind::Endpoint, &tagged(), "vpcEndpointSet", item).await;
     let endpoint = only(parts.endpoints);
     assert_eq!(endpoint.kind, EndpointKind::Gateway { tables: ["rtb-1".into()].into() });
     assert_eq!(endpoint.state, EndpointState::Available);
@@ -260,7 +260,8 @@ async fn an_interface_of_a_load_balancer() {
          <attachment><attachmentId>eni-attach-1</attachmentId></attachment>\
          <association><publicIp>192.0.2.9</publicIp></association>{TAGS}"
     );
-    let (parts, _) = look(Kind::Interface, &Scope::Vpc("vpc-1".into()), "networkInterfaceSet", &item).await;
+    let (parts, _) =
+        describe_one(Kind::Interface, &Scope::Vpc("vpc-1".into()), "networkInterfaceSet", &item).await;
     let expected = Interface {
         id: "eni-1".into(),
         vpc: "vpc-1".into(),
@@ -282,7 +283,7 @@ async fn an_interface_of_a_load_balancer() {
 async fn zones_of_the_region() {
     let item = "<zoneName>eu-central-1a</zoneName><zoneId>euc1-az2</zoneId><zoneState>available</zoneState>\
                 <zoneType>availability-zone</zoneType>";
-    let (parts, asked) = look(Kind::Zone, &tagged(), "availabilityZoneInfo", item).await;
+    let (parts, asked) = describe_one(Kind::Zone, &tagged(), "availabilityZoneInfo", item).await;
     assert_eq!(fields(&asked), Vec::<String>::new());
     let zone = only(parts.zones);
     assert!(zone.available && zone.is_availability_zone && zone.id == "euc1-az2");
@@ -301,7 +302,7 @@ async fn all_pages_are_read() {
             None => format!("{}<nextToken>more</nextToken>", subnet(1)),
             Some(_) => subnet(2),
         };
-        ec2_answer("DescribeSubnets", &page)
+        ec2_response("DescribeSubnets", &page)
     })
     .await;
     let parts = server.cloud().await.describe_network(Kind::Subnet, &tagged()).await.unwrap();
@@ -324,7 +325,7 @@ async fn unknown_ids_are_left_out_and_no_ids_make_no_call() {
             let vpc =
                 |id: &&String| format!("<item><vpcId>{id}</vpcId><cidrBlock>10.0.0.0/16</cidrBlock></item>");
             let vpcs: String = asked.iter().map(vpc).collect();
-            ec2_answer("DescribeVpcs", &format!("<vpcSet>{vpcs}</vpcSet>"))
+            ec2_response("DescribeVpcs", &format!("<vpcSet>{vpcs}</vpcSet>"))
         })
         .await;
         let cloud = server.cloud().await;
@@ -340,17 +341,17 @@ async fn unknown_ids_are_left_out_and_no_ids_make_no_call() {
 
 /// One VPC without its range among others.
 #[tokio::test]
-async fn an_odd_part_blinds_nobody_but_those_who_asked_for_it() {
+async fn an_odd_part_affects_only_those_who_requested_it() {
     let vpcs = "<vpcSet><item><vpcId>vpc-1</vpcId></item>\
                 <item><vpcId>vpc-2</vpcId><cidrBlock>10.0.0.0/16</cidrBlock></item></vpcSet>";
-    let server = Canned::always(move || ec2_answer("DescribeVpcs", vpcs)).await;
+    let server = Canned::always(move || ec2_response("DescribeVpcs", vpcs)).await;
     let cloud = server.cloud().await;
     let swept = cloud.describe_network(Kind::Vpc, &tagged()).await.unwrap();
     assert_eq!(only(swept.vpcs).id.as_str(), "vpc-2");
     let asked = cloud.describe_network(Kind::Vpc, &ids(&["vpc-1"])).await.unwrap_err();
     assert_eq!(
         (asked.kind, asked.message.as_str()),
-        (ErrorKind::Internal, "the answer has no usable cidrBlock")
+        (ErrorKind::Internal, "the response has no usable cidrBlock")
     );
 }
 

@@ -1,11 +1,11 @@
-//! What others have in a VPC and AWS does not delete ours beside.
+//! Foreign resources in a VPC that block the deletion of the network's.
 
 use super::links;
 use crate::desired::{DesiredVpc, Leftovers};
 use crate::draft::Draft;
 use crate::guardduty;
 use crate::memory::Failure;
-use crate::report::Stranger;
+use crate::report::ForeignResource;
 use crate::situation::Situation;
 use crate::timing::{WAITING, WAITING_LONG};
 use foo_model::network::{
@@ -13,7 +13,7 @@ use foo_model::network::{
 };
 use foo_model::{Reason, SubnetId, Timestamp, VpcId};
 
-/// The kinds that may stand in the way. In the user's VPC parts of others keep ours from being deleted by the interfaces that they have
+/// The kinds that may stand in the way. In the user's VPC parts of others keep the network's from being deleted by the interfaces that they have
 /// in our subnets, or by using our groups and tables.
 fn kinds(situation: &Situation<'_>) -> Vec<Kind> {
     let mut kinds = vec![
@@ -40,23 +40,32 @@ fn is_managed(situation: &Situation<'_>) -> bool {
     }
 }
 
-/// Requests looks at what is in a VPC. Whether looks at all of it began at that moment or later.
-pub(crate) fn look(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId, since: Timestamp) -> bool {
-    let look = situation.observed.in_vpc.get(vpc);
+/// Requests reads of what is in a VPC. Whether reads of all of it began at that moment or later.
+pub(crate) fn request_reads(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    vpc: &VpcId,
+    since: Timestamp,
+) -> bool {
+    let read = situation.observed.in_vpc.get(vpc);
     let refused = refused_first(situation);
     let is_blocked = !all(situation, vpc).is_empty() || is_refused(situation);
     let mut complete = true;
     for kind in kinds(situation) {
-        let begun = look.and_then(|look| look.begun.get(&kind)).copied().filter(|begun| *begun >= since);
+        let begun = read.and_then(|read| read.begun.get(&kind)).copied().filter(|begun| *begun >= since);
         complete &= begun.is_some();
         let is_urgent =
             kind == Kind::Interface || (kind == Kind::Endpoint && deletes_endpoint(situation, vpc));
         let again = if is_urgent { WAITING } else { WAITING_LONG };
         match begun {
-            None => draft.look_in(kind, Scope::Vpc(vpc.clone()), since),
+            None => draft.request_read_in(kind, Scope::Vpc(vpc.clone()), since),
             Some(begun) if is_blocked => {
                 let unseen = refused.filter(|refused| *refused > begun);
-                draft.look_in(kind, Scope::Vpc(vpc.clone()), unseen.unwrap_or_else(|| begun.plus(again)));
+                draft.request_read_in(
+                    kind,
+                    Scope::Vpc(vpc.clone()),
+                    unseen.unwrap_or_else(|| begun.plus(again)),
+                );
             }
             Some(_) => {}
         }
@@ -64,13 +73,13 @@ pub(crate) fn look(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId, si
     complete
 }
 
-/// Whether AWS deletes an endpoint that is not ours.
+/// Whether AWS deletes an endpoint that is not the network's.
 fn deletes_endpoint(situation: &Situation<'_>, vpc: &VpcId) -> bool {
     let mut endpoints = situation.others.endpoints.values();
     endpoints.any(|it| it.vpc == *vpc && it.state == EndpointState::Deleting)
 }
 
-/// When AWS last said for the first time of something that it is in use. What uses it may be newer than the looks.
+/// When AWS last said for the first time of something that it is in use. What uses it may be newer than the reads.
 fn refused_first(situation: &Situation<'_>) -> Option<Timestamp> {
     in_use(situation).filter(|it| it.times == 1).map(|it| it.at).max()
 }
@@ -84,97 +93,97 @@ fn in_use<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &'a Failure>
     situation.memory.calls.failures.iter().filter(|it| it.refusal.reason == Reason::ResourceInUse)
 }
 
-/// Everything in a VPC that is not ours and stands in the way of what is. In a VPC of ours that is all of it.
-pub(crate) fn all(situation: &Situation<'_>, vpc: &VpcId) -> Vec<Stranger> {
+/// Everything in a VPC that is not the network's and stands in the way of what is. In a VPC of the network that is all of it.
+pub(crate) fn all(situation: &Situation<'_>, vpc: &VpcId) -> Vec<ForeignResource> {
     let mut found = users(situation, vpc);
     found.extend(gateways(situation, vpc));
     if is_managed(situation) {
         let parts = &situation.others;
         for it in parts.route_tables.values().filter(|it| it.vpc == *vpc && !it.main) {
-            found.push(stranger(Kind::RouteTable, &it.id, with_service("", &it.tags)));
+            found.push(foreign_resource(Kind::RouteTable, &it.id, with_service("", &it.tags)));
         }
         for it in parts.internet_gateways.values().filter(|it| it.vpc.as_ref() == Some(vpc)) {
-            found.push(stranger(Kind::InternetGateway, &it.id, with_service("", &it.tags)));
+            found.push(foreign_resource(Kind::InternetGateway, &it.id, with_service("", &it.tags)));
         }
     }
     found.sort();
     found
 }
 
-fn stranger(kind: Kind, id: &impl ToString, description: String) -> Stranger {
-    Stranger { kind, id: id.to_string(), description }
+fn foreign_resource(kind: Kind, id: &impl ToString, description: String) -> ForeignResource {
+    ForeignResource { kind, id: id.to_string(), description }
 }
 
 /// Load balancers, interfaces, groups and subnets.
-fn users(situation: &Situation<'_>, vpc: &VpcId) -> Vec<Stranger> {
+fn users(situation: &Situation<'_>, vpc: &VpcId) -> Vec<ForeignResource> {
     let (parts, managed) = (&situation.others, is_managed(situation));
     let mut found = Vec::new();
     for it in parts.load_balancers.values().filter(|it| it.vpc == *vpc) {
         let holds = holds_by(situation, |of| links::is_interface_of(of, it));
-        if managed || holds || links::has_ours(situation, &it.groups) {
-            found.push(stranger(Kind::LoadBalancer, &it.name, load_balancer(it)));
+        if managed || holds || links::has_own(situation, &it.groups) {
+            found.push(foreign_resource(Kind::LoadBalancer, &it.name, load_balancer(it)));
         }
     }
     for it in parts.interfaces.values().filter(|it| it.vpc == *vpc) {
-        let named = is_of_a_known_part(situation, it) || is_of_a_stranger(situation, it);
+        let named = is_of_a_known_part(situation, it) || is_foreign(situation, it);
         if holds(situation, it) && !named {
-            found.push(stranger(Kind::Interface, &it.id, interface(it)));
+            found.push(foreign_resource(Kind::Interface, &it.id, interface(it)));
         }
     }
     for it in parts.security_groups.values().filter(|it| it.vpc == *vpc && it.name != "default") {
-        if managed || links::names_ours(situation, it) {
-            found.push(stranger(Kind::SecurityGroup, &it.id, with_service(&it.name, &it.tags)));
+        if managed || links::names_own(situation, it) {
+            found.push(foreign_resource(Kind::SecurityGroup, &it.id, with_service(&it.name, &it.tags)));
         }
     }
     for it in parts.subnets.values().filter(|it| it.vpc == *vpc) {
-        if managed || uses_a_table_of_ours(situation, &it.id) {
-            found.push(stranger(Kind::Subnet, &it.id, with_service(&it.cidr.to_string(), &it.tags)));
+        if managed || uses_own_table(situation, &it.id) {
+            found.push(foreign_resource(Kind::Subnet, &it.id, with_service(&it.cidr.to_string(), &it.tags)));
         }
     }
     found
 }
 
-/// NAT gateways and endpoints. A gateway endpoint in a route table of ours is none: the table can be deleted all the same.
-fn gateways(situation: &Situation<'_>, vpc: &VpcId) -> Vec<Stranger> {
+/// NAT gateways and endpoints. A gateway endpoint in a route table of the network is none: the table can be deleted all the same.
+fn gateways(situation: &Situation<'_>, vpc: &VpcId) -> Vec<ForeignResource> {
     let (parts, managed) = (&situation.others, is_managed(situation));
     let mut found = Vec::new();
     for it in parts.nat_gateways.values().filter(|it| it.vpc == *vpc && it.state != NatState::Deleted) {
         let public = !it.allocations.is_empty() && has_our_internet_gateway(situation, vpc);
-        let in_ours = situation.ours.subnets.contains_key(&it.subnet);
-        let with_ours = it.allocations.iter().any(|id| situation.ours.addresses.contains_key(id));
+        let in_ours = situation.own.subnets.contains_key(&it.subnet);
+        let with_ours = it.allocations.iter().any(|id| situation.own.addresses.contains_key(id));
         if managed
             || public
             || in_ours
             || with_ours
-            || holds_by(situation, |of| is_made_for(of, it.id.as_str()))
+            || holds_by(situation, |of| is_created_for(of, it.id.as_str()))
         {
-            found.push(stranger(Kind::NatGateway, &it.id, with_service("", &it.tags)));
+            found.push(foreign_resource(Kind::NatGateway, &it.id, with_service("", &it.tags)));
         }
     }
     for it in parts.endpoints.values().filter(|it| it.vpc == *vpc && it.state != EndpointState::Deleted) {
         let linked = match &it.kind {
             EndpointKind::Interface { subnets, groups, .. } => {
                 let mut subnets = subnets.iter();
-                subnets.any(|subnet| situation.ours.subnets.contains_key(subnet))
-                    || links::has_ours(situation, groups)
+                subnets.any(|subnet| situation.own.subnets.contains_key(subnet))
+                    || links::has_own(situation, groups)
             }
             EndpointKind::Gateway { .. } | EndpointKind::Other(_) => false,
         };
-        if managed || linked || holds_by(situation, |of| is_made_for(of, it.id.as_str())) {
-            found.push(stranger(Kind::Endpoint, &it.id, with_service(&it.service, &it.tags)));
+        if managed || linked || holds_by(situation, |of| is_created_for(of, it.id.as_str())) {
+            found.push(foreign_resource(Kind::Endpoint, &it.id, with_service(&it.service, &it.tags)));
         }
     }
     found
 }
 
-/// Whether one of the interfaces of a load balancer, NAT gateway or endpoint of others holds what is ours: such an interface is not named
+/// Whether one of the interfaces of a load balancer, NAT gateway or endpoint of others holds what is the network's: such an interface is not named
 /// itself, so whose it is must be.
 fn holds_by(situation: &Situation<'_>, is_of_it: impl Fn(&Interface) -> bool) -> bool {
     situation.others.interfaces.values().any(|it| is_of_it(it) && holds(situation, it))
 }
 
-/// Whether an interface is in a subnet of ours, has a group of ours or an address of ours, or has a public address, which keeps an
-/// internet gateway of ours attached. In a VPC of ours every one counts.
+/// Whether an interface is in a subnet of the network, has a group of the network or an address of the network, or has a public address, which keeps an
+/// internet gateway of the network attached. In a VPC of the network every one counts.
 fn holds(situation: &Situation<'_>, interface: &Interface) -> bool {
     let public = interface.public_ip.is_some() && has_our_internet_gateway(situation, &interface.vpc);
     is_managed(situation)
@@ -183,17 +192,17 @@ fn holds(situation: &Situation<'_>, interface: &Interface) -> bool {
         || links::interface(situation, interface)
 }
 
-/// Whether somebody associated an Elastic IP address of ours with it.
+/// Whether another user associated an Elastic IP address of the network with it.
 fn has_our_address(situation: &Situation<'_>, interface: &Interface) -> bool {
-    situation.ours.addresses.values().any(|it| it.interface.as_ref() == Some(&interface.id))
+    situation.own.addresses.values().any(|it| it.interface.as_ref() == Some(&interface.id))
 }
 
 fn has_our_internet_gateway(situation: &Situation<'_>, vpc: &VpcId) -> bool {
-    situation.ours.internet_gateways.values().any(|it| it.vpc.as_ref() == Some(vpc))
+    situation.own.internet_gateways.values().any(|it| it.vpc.as_ref() == Some(vpc))
 }
 
-fn uses_a_table_of_ours(situation: &Situation<'_>, subnet: &SubnetId) -> bool {
-    let mut tables = situation.ours.route_tables.values();
+fn uses_own_table(situation: &Situation<'_>, subnet: &SubnetId) -> bool {
+    let mut tables = situation.own.route_tables.values();
     tables.any(|table| table.associations.iter().any(|it| it.subnet == *subnet))
 }
 
@@ -203,7 +212,7 @@ pub(crate) fn is_of_a_known_part(situation: &Situation<'_>, interface: &Interfac
     let mut balancers = situation.others.load_balancers.values();
     let of_balancer = balancers.any(|it| links::is_interface_of(interface, it));
     let of_gateway = interface.requester_managed && is_of_a_gateway(interface);
-    (of_gateway && !is_of_a_stranger(situation, interface)) || of_balancer
+    (of_gateway && !is_foreign(situation, interface)) || of_balancer
 }
 
 /// Whether AWS made it for a NAT gateway or an endpoint.
@@ -214,20 +223,20 @@ fn is_of_a_gateway(interface: &Interface) -> bool {
 }
 
 /// Whether it belongs to a NAT gateway or an endpoint of others: AWS names that in the description.
-fn is_of_a_stranger(situation: &Situation<'_>, interface: &Interface) -> bool {
+fn is_foreign(situation: &Situation<'_>, interface: &Interface) -> bool {
     let parts = &situation.others;
-    let named = |id: &str| is_made_for(interface, id);
+    let named = |id: &str| is_created_for(interface, id);
     let mut nats = parts.nat_gateways.values().filter(|it| it.state != NatState::Deleted);
     let mut endpoints = parts.endpoints.values().filter(|it| it.state != EndpointState::Deleted);
     nats.any(|it| named(it.id.as_str())) || endpoints.any(|it| named(it.id.as_str()))
 }
 
 /// Whether AWS made it for the NAT gateway or endpoint with this id.
-fn is_made_for(interface: &Interface, id: &str) -> bool {
+fn is_created_for(interface: &Interface, id: &str) -> bool {
     is_of_a_gateway(interface) && interface.description.contains(id)
 }
 
-/// The subnets of others that use a table of ours.
+/// The subnets of others that use a table of the network.
 pub(crate) fn foreign_associations(situation: &Situation<'_>, table: &RouteTable) -> Vec<String> {
     let foreign = table.associations.iter().filter(|it| situation.others.subnets.contains_key(&it.subnet));
     foreign.map(|it| it.subnet.to_string()).collect()
