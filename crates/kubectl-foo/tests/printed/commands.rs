@@ -290,7 +290,11 @@ fn the_help_of_every_command() {
 }
 
 fn help(command: &mut clap::Command, text: &mut String) {
-    text.push_str(&format!("{}\n", command.render_long_help()));
+    for line in command.render_long_help().to_string().lines() {
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text.push('\n');
     for below in command.get_subcommands_mut() {
         text.push_str(&format!("--- {}\n", below.get_bin_name().unwrap_or_default().to_owned()));
         help(below, text);
