@@ -30,7 +30,7 @@ async fn main() -> ExitCode {
         std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
     if let Some(words) = completion::requested(&arguments) {
         let text = Box::pin(completion::complete(words)).await;
-        return code(out.print(&text).map(|()| Ended::Done), &mut out);
+        return code(out.columns(&text).map(|()| Ended::Done), &mut out);
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

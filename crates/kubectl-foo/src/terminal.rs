@@ -60,6 +60,16 @@ impl<'w> Out<'w> {
         Ok(self.output.flush()?)
     }
 
+    /// Prints lines of columns with a tab between them, for a shell and not for a person.
+    ///
+    /// # Errors
+    /// As [`Out::print`].
+    pub fn columns(&mut self, text: &str) -> Result<()> {
+        let columns: Vec<String> = text.split('\t').map(harmless).collect();
+        self.output.write_all(columns.join("\t").as_bytes())?;
+        Ok(self.output.flush()?)
+    }
+
     /// Prints a text in the place of the one before: on a terminal it replaces the screen, as far as it has room.
     ///
     /// # Errors
@@ -209,10 +219,11 @@ mod tests {
         let mut out = Out::new(&mut output, &mut errors, Screen::Lines);
         out.print("a\u{1b}\n").unwrap();
         out.redraw("b\u{1b}\n").unwrap();
+        out.columns("f\u{1b}\tg\n").unwrap();
         out.warn("c\u{1b}");
         out.fail("d\u{1b}");
         out.note("e\u{1b}\n");
-        assert_eq!(String::from_utf8(output).unwrap(), format!("a^[\n{CLEARED}b^[\n"));
+        assert_eq!(String::from_utf8(output).unwrap(), format!("a^[\n{CLEARED}b^[\nf^[\tg\n"));
         assert_eq!(String::from_utf8(errors).unwrap(), "warning: c^[\nerror: d^[\ne^[\n");
     }
 

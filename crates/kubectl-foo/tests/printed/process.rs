@@ -41,7 +41,7 @@ fn wrong_arguments_have_a_status_of_their_own() {
     let (_, _, errors) = run(&["explain", "a\u{1b}[2J/x"]);
     assert!(errors.contains("a^[[2J is none of"), "{errors}");
     let (_, _, errors) = run(&["status", "--a\u{1b}[2J"]);
-    assert!(errors.contains("--a^[[2J"), "{errors}");
+    assert!(!errors.contains('\u{1b}'), "{errors}");
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn what_needs_no_cluster_works_without_one() {
     let (status, output, _) = run(&["completion", "zsh"]);
     assert_eq!(status, Some(0));
     assert!(output.contains("source <(kubectl completion zsh)"), "{output}");
-    assert_eq!(run(&["__complete", "rollout", "pa"]).1.lines().last(), Some(":4"));
+    assert_eq!(run(&["__complete", "rollout", "pa"]).1, "pause\tStop roll-outs\n:4\n");
     // A cluster that cannot be reached has no candidates.
     assert_eq!(run(&["__complete", "status", ""]), (Some(0), ":4\n".to_owned(), String::new()));
 }
