@@ -1,14 +1,29 @@
-//! `kubectl foo`: explains the state of objects in the cluster to an operator.
+//! `kubectl foo`: shows the state of objects in the management cluster to an operator.
 //!
+//! * [`args`] has the commands and flags, [`run`] carries them out;
 //! * [`asked`] reads which objects are meant;
-//! * [`gather`] reads objects and writes nothing;
-//! * [`explain`] turns them into text. Pure functions, so tests pin their whole output.
+//! * [`access`] finds the cluster and lists objects, each kind once; [`refused`] names the right that is missing;
+//! * [`explain`], and a module like it for each command: `read` gathers objects, pure functions turn them into text, so
+//!   tests pin the whole output;
+//! * [`terminal`] prints. Nothing else may: it escapes control characters.
 //!
-//! It writes nothing, and calls neither the manager nor AWS. A new command is a variant of `Command` in `main.rs`, its
-//! reads in `gather`, its text in a module of pure functions like `explain`, a golden file for each output, and a
-//! section in docs/operations/plugin.md.
+//! It calls neither the manager nor AWS. A new command is a variant of [`args::Command`], a module, a golden file for
+//! each output, and a section in docs/operations/plugin.md.
 
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
+pub mod access;
+pub mod args;
 pub mod asked;
+pub mod capi;
+pub mod completion;
+pub mod drains;
+pub mod events;
 pub mod explain;
-pub mod gather;
-mod terminal;
+pub mod refused;
+pub mod rollout;
+pub mod run;
+pub mod shell;
+pub mod status;
+pub mod terminal;
+mod text;

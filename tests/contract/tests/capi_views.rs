@@ -61,6 +61,12 @@ fn cluster() {
     ]);
 }
 
+/// The kubectl plugin shows more of a Cluster than the manager reads.
+#[test]
+fn cluster_of_the_plugin() {
+    check::<kubectl_foo::capi::Cluster>(&["spec.controlPlaneRef.kind", "status.conditions[].status"]);
+}
+
 #[test]
 fn machine_pool() {
     check::<MachinePool>(&[

@@ -1,9 +1,9 @@
 //! What a control plane waits for: EKS's update under way, add-ons with issues, what was tried and failed, and how long
 //! the token of its kubeconfig is valid.
 
-use super::lines::{duration, heading, line, others, remedies, section, table, verdict, warnings};
-use crate::gather::ControlPlaneFacts;
-use crate::terminal::harmless;
+use super::lines::{heading, others, remedies, verdict, warnings};
+use super::read::ControlPlaneFacts;
+use crate::text::{duration, line, section, table};
 use foo_api::FooControlPlane;
 use foo_api::conditions::find;
 use foo_api::control_plane::{EksRecord, EksStatus, FailedInEks, UpdateUnderWay};
@@ -13,7 +13,7 @@ use kube::Resource as _;
 use std::collections::BTreeMap;
 
 /// Conditions that are well when they are True.
-const WELL_WHEN_TRUE: [&str; 6] =
+pub(crate) const WELL_WHEN_TRUE: [&str; 6] =
     ["Available", "Initialized", "ClusterReady", "AddonsReady", "AccessReady", "KubeconfigReady"];
 /// What EKS calls a cluster or an add-on with which all is well.
 const ACTIVE: &str = "ACTIVE";
@@ -34,7 +34,7 @@ pub fn explain(facts: &ControlPlaneFacts, now: Timestamp) -> String {
     section(&mut text, "Kubeconfig", &token(facts, now));
     section(&mut text, "What to do", &remedies(all, &WELL_WHEN_TRUE));
     section(&mut text, "Warnings of the last hour", &warnings(&facts.events, now));
-    harmless(&text)
+    text
 }
 
 fn conditions(control_plane: &FooControlPlane) -> &[Condition] {
@@ -45,13 +45,15 @@ fn eks(control_plane: &FooControlPlane) -> Option<&EksStatus> {
     control_plane.status.as_ref().and_then(|status| status.eks.as_ref())
 }
 
-fn operated_by(control_plane: &FooControlPlane) -> String {
+/// Which EKS cluster it is, or that it is none.
+pub(crate) fn operated_by(control_plane: &FooControlPlane) -> String {
     let Some(wanted) = &control_plane.spec.eks else { return "API server of another provider".to_owned() };
     let name = eks(control_plane).and_then(|eks| eks.name.as_ref()).or(wanted.name.as_ref());
     name.map_or_else(|| "EKS cluster without a name yet".to_owned(), |name| format!("EKS cluster {name}"))
 }
 
-fn versions(control_plane: &FooControlPlane) -> String {
+/// The Kubernetes version that runs and the one that is requested, and the status in EKS.
+pub(crate) fn versions(control_plane: &FooControlPlane) -> String {
     let Some(status) = &control_plane.status else {
         return "the manager has not reported on it yet".to_owned();
     };
@@ -115,7 +117,7 @@ fn failure(failed: &FailedInEks, now: Timestamp) -> String {
 }
 
 /// An update of the cluster, by the name of its kind in the status.
-fn update_of(kind: &str) -> String {
+pub(crate) fn update_of(kind: &str) -> String {
     let what = match kind {
         "version" => "the version",
         "access" => "who reaches the API server",

@@ -1,6 +1,6 @@
 //! Lines about any kind: the verdict of its conditions, what differs from a healthy object, and warnings.
 
-use comfy_table::{Table, presets};
+use crate::text::{age, duration, last_seen, one_line, reported};
 use foo_api::conditions::find;
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_model::Reason;
@@ -10,7 +10,6 @@ use k8s_openapi::api::core::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ObjectMeta};
 use kube::{Resource, ResourceExt as _};
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 /// Older warnings are not shown.
 const RECENT: jiff::SignedDuration = jiff::SignedDuration::from_hours(1);
@@ -105,6 +104,19 @@ fn worth_printing<'a>(all: &'a [Condition], well_when_true: &[&str]) -> Vec<&'a 
     all.iter().filter(is_worth_printing).collect()
 }
 
+/// Why an object is not well: what `Ready` reports if it is not True, and what else needs a user or is a fault.
+pub(crate) fn unwell(all: &[Condition], well_when_true: &[&str]) -> Vec<String> {
+    let is_serious = |condition: &Condition| {
+        Reason::parse(&condition.reason)
+            .is_none_or(|reason| matches!(reason.entry().class, Class::NeedsUser | Class::Fault))
+    };
+    let ready = find(all, "Ready").filter(|ready| ready.status != "True" || is_serious(ready));
+    let others = worth_printing(all, well_when_true).into_iter().filter(|condition| is_serious(condition));
+    let others =
+        others.map(|condition| format!("{} {}: {}", condition.type_, condition.status, reported(condition)));
+    ready.map(reported).into_iter().chain(others).collect()
+}
+
 /// Whether it only shows that another condition reports why.
 fn refers_to_another(reason: Reason, condition: &Condition) -> bool {
     let elsewhere = matches!(reason, Reason::WaitingForEksCluster | Reason::NotVerified);
@@ -146,17 +158,6 @@ fn plain(markdown: &str) -> String {
     text.replace('`', "")
 }
 
-/// Rows below their header; nothing if there are none.
-pub(super) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>) -> Vec<String> {
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header);
-    table.add_rows(rows);
-    table.lines().map(|line| line.trim().to_owned()).collect()
-}
-
 /// The latest first, without duplicates.
 pub(super) fn warnings(events: &[Event], now: Timestamp) -> Vec<String> {
     let mut recent: Vec<(Timestamp, String)> = events
@@ -176,56 +177,6 @@ pub(super) fn warnings(events: &[Event], now: Timestamp) -> Vec<String> {
     let rows =
         recent.into_iter().take(WARNINGS).map(|(at, text)| format!("{} ago {text}", duration(at, now)));
     rows.chain((more > 0).then(|| format!("and {more} more"))).collect()
-}
-
-fn last_seen(event: &Event) -> Option<Timestamp> {
-    let series =
-        event.series.as_ref().and_then(|series| series.last_observed_time.as_ref()).map(|time| time.0);
-    let last = event.last_timestamp.as_ref().map(|time| time.0);
-    let single = event.event_time.as_ref().map(|time| time.0);
-    series.or(last).or(single)
-}
-
-fn one_line(message: &str) -> String {
-    message.lines().map(str::trim).collect::<Vec<_>>().join(" ")
-}
-
-/// `Reason: message`, in one line.
-pub(super) fn reported(condition: &Condition) -> String {
-    let message = one_line(&condition.message);
-    if message.is_empty() { condition.reason.clone() } else { format!("{}: {message}", condition.reason) }
-}
-
-pub(super) fn age(condition: &Condition, now: Timestamp) -> String {
-    duration(condition.last_transition_time.0, now)
-}
-
-/// As kubectl shows ages: `45s`, `12m`, `5h`, `3d`.
-pub(super) fn duration(since: Timestamp, now: Timestamp) -> String {
-    let seconds = now.duration_since(since).as_secs().max(0);
-    match seconds {
-        0..120 => format!("{seconds}s"),
-        120..7_200 => format!("{}m", seconds / 60),
-        7_200..172_800 => format!("{}h", seconds / 3_600),
-        _ => format!("{}d", seconds / 86_400),
-    }
-}
-
-pub(super) fn line(text: &mut String, line: &str) {
-    if !line.is_empty() {
-        text.push_str(line);
-        text.push('\n');
-    }
-}
-
-pub(super) fn section(text: &mut String, title: &str, lines: &[String]) {
-    if !lines.is_empty() {
-        // A String takes everything.
-        let _written = writeln!(text, "{title}:");
-        for one in lines {
-            line(text, &format!("  {one}"));
-        }
-    }
 }
 
 #[cfg(test)]

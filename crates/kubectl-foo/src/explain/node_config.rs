@@ -1,8 +1,8 @@
 //! What a FooNodeConfig waits for, and how large its user data is.
 
-use super::lines::{heading, line, others, remedies, section, verdict, warnings};
-use crate::gather::NodeConfigFacts;
-use crate::terminal::harmless;
+use super::lines::{heading, others, remedies, verdict, warnings};
+use super::read::NodeConfigFacts;
+use crate::text::{line, section};
 use foo_api::FooNodeConfig;
 use foo_api::conditions::find;
 use foo_api::node_config::Family;
@@ -24,7 +24,7 @@ pub fn explain(facts: &NodeConfigFacts, now: Timestamp) -> String {
     section(&mut text, "Also", &others(all, &WELL_WHEN_TRUE, now));
     section(&mut text, "What to do", &remedies(all, &WELL_WHEN_TRUE));
     section(&mut text, "Warnings of the last hour", &warnings(&facts.events, now));
-    harmless(&text)
+    text
 }
 
 fn conditions(config: &FooNodeConfig) -> &[Condition] {

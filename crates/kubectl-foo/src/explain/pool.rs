@@ -1,8 +1,8 @@
 //! What a pool waits for, Machine by Machine.
 
-use super::lines::{age, duration, heading, line, others, reported, section, table, verdict, warnings};
-use crate::gather::Facts;
-use crate::terminal::harmless;
+use super::lines::{heading, others, verdict, warnings};
+use super::read::Facts;
+use crate::text::{age, duration, line, reported, section, table};
 use foo_api::capi::Machine;
 use foo_api::conditions::find;
 use foo_api::{FooMachine, FooMachinePool};
@@ -12,7 +12,7 @@ use kube::{Resource as _, ResourceExt as _};
 use std::collections::BTreeMap;
 
 /// Conditions that are well when they are True. Of all others a False for a good reason is not printed.
-const WELL_WHEN_TRUE: [&str; 4] =
+pub(crate) const WELL_WHEN_TRUE: [&str; 4] =
     ["CredentialsReady", "LaunchTemplateReady", "AutoScalingGroupReady", "CapacityAvailable"];
 
 /// The explanation of one pool at that moment. Ends with a new line.
@@ -27,10 +27,11 @@ pub fn explain(facts: &Facts, now: Timestamp) -> String {
     section(&mut text, "Also", &others(all, &WELL_WHEN_TRUE, now));
     section(&mut text, "Machines", &machines(facts, now));
     section(&mut text, "Warnings of the last hour", &warnings(&facts.events, now));
-    harmless(&text)
+    text
 }
 
-fn sizes(pool: &FooMachinePool) -> String {
+/// How many instances are desired, exist, are ready and up to date.
+pub(crate) fn sizes(pool: &FooMachinePool) -> String {
     let Some(status) = &pool.status else {
         return "the manager has not reported on it yet".to_owned();
     };
@@ -83,7 +84,7 @@ fn machines(facts: &Facts, now: Timestamp) -> Vec<String> {
 }
 
 /// What is unusual about a Machine; empty if nothing is.
-fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> Vec<String> {
+pub(crate) fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> Vec<String> {
     let mut why = Vec::new();
     let status = foo_machine.status.clone().unwrap_or_default();
     if let Some(hook) = &status.drain_hook {

@@ -4,7 +4,7 @@ use crate::{NOW, condition, conditions, event, is_printed};
 use foo_api::FooControlPlane;
 use jiff::Timestamp;
 use kubectl_foo::explain;
-use kubectl_foo::gather::ControlPlaneFacts;
+use kubectl_foo::explain::read::ControlPlaneFacts;
 use serde_json::{Value, json};
 
 fn golden(name: &str, facts: &ControlPlaneFacts) {

@@ -6,9 +6,14 @@
     reason = "what tests share may fail as loudly as the tests do"
 )]
 
+mod commands;
 mod control_planes;
+mod drains;
 mod node_configs;
 mod pools;
+mod process;
+mod rollouts;
+mod status;
 
 use k8s_openapi::api::core::v1::Event;
 use serde_json::{Value, json};

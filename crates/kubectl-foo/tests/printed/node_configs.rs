@@ -3,7 +3,7 @@
 use crate::{NOW, condition, conditions, event, is_printed};
 use foo_api::FooNodeConfig;
 use kubectl_foo::explain;
-use kubectl_foo::gather::NodeConfigFacts;
+use kubectl_foo::explain::read::NodeConfigFacts;
 use serde_json::{Value, json};
 
 fn golden(name: &str, facts: &NodeConfigFacts) {

@@ -4,7 +4,7 @@ use crate::{NOW, condition, conditions, event, is_printed};
 use foo_api::capi::Machine;
 use foo_api::{FooMachine, FooMachinePool};
 use kubectl_foo::explain;
-use kubectl_foo::gather::Facts;
+use kubectl_foo::explain::read::Facts;
 use serde_json::{Value, json};
 
 fn golden(name: &str, facts: &Facts) {
@@ -12,7 +12,7 @@ fn golden(name: &str, facts: &Facts) {
 }
 
 /// A pool of three with these conditions beside those that show that all is well.
-fn pool(reported: &[Value]) -> FooMachinePool {
+pub(crate) fn pool(reported: &[Value]) -> FooMachinePool {
     let well = ["CredentialsReady", "LaunchTemplateReady", "AutoScalingGroupReady", "CapacityAvailable"];
     let quiet = ["Paused", "ScalingUp", "ScalingDown", "RollingOut", "Remediating", "Deleting"];
     let all = conditions(reported, &well, &quiet);
@@ -32,12 +32,16 @@ fn pool(reported: &[Value]) -> FooMachinePool {
     .unwrap()
 }
 
-fn foo_machine(name: &str, status: &Value) -> FooMachine {
+pub(crate) fn foo_machine(name: &str, status: &Value) -> FooMachine {
     let mut all = json!({"lifecycleState": "InService", "instanceType": "m7i.large", "failureDomain": "eu-central-1a", "conditions": [condition("UpToDate", "True", "UpToDate", "")]});
     all.as_object_mut().unwrap().extend(status.as_object().unwrap().clone());
     serde_json::from_value(json!({
         "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooMachine",
-        "metadata": {"namespace": "default", "name": name},
+        "metadata": {
+            "namespace": "default", "name": name, "ownerReferences": [
+                {"apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooMachinePool", "name": "workers", "uid": "pool"},
+            ],
+        },
         "spec": {"providerID": format!("aws:///eu-central-1a/i-{name}"), "instanceID": format!("i-{name}")},
         "status": all,
     }))
@@ -51,7 +55,7 @@ fn launching(name: &str) -> FooMachine {
     machine
 }
 
-fn machine(name: &str, deleted: bool, status: &Value) -> Machine {
+pub(crate) fn machine(name: &str, deleted: bool, status: &Value) -> Machine {
     let ready = json!({"nodeRef": {"name": format!("node-{name}")}, "conditions": [condition("NodeReady", "True", "NodeReady", "")]});
     let mut metadata =
         json!({"namespace": "default", "name": name, "creationTimestamp": "2026-11-21T11:50:00Z"});

@@ -101,7 +101,7 @@ fn a_settled_pool_causes_no_write() {
     });
 }
 
-/// `kubectl foo explain`, found by the real kubectl, shows what the pool's objects report.
+/// `kubectl foo`, found by the real kubectl, shows what the pool's objects report.
 #[test]
 fn the_plugin_explains_what_a_pool_waits_for() {
     in_world(async |world| {
@@ -111,11 +111,12 @@ fn the_plugin_explains_what_a_pool_waits_for() {
         let plugin = foo_testbed::beside_us("kubectl-foo")?;
         let folder = plugin.parent().unwrap_or(&plugin).display().to_string();
         let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
-        let explained = async |more: &[&str]| {
-            let args = ["foo", "explain"].iter().chain(more);
+        let foo = async |command: &[&str], more: &[&str]| {
+            let args = ["foo"].iter().chain(command).chain(more);
             let printed = world.api().run("kubectl", args, &[("PATH", path.as_str())], "").await;
             printed.map(|printed| printed.stdout)
         };
+        let explained = async |more: &[&str]| foo(&["explain"], more).await;
         let one = ["workers", "-n", "explained"];
         let text = explained(&one).await?;
         assert!(text.contains("2 desired, 2 current, 2 ready, 2 up to date\nReady for "), "{text}");
@@ -129,6 +130,26 @@ fn the_plugin_explains_what_a_pool_waits_for() {
         assert!(
             refused.unwrap_or_default().contains("FooMachinePool missing not found in namespace explained")
         );
+
+        let here = ["-n", "explained"];
+        let tree = foo(&["status"], &here).await?;
+        for row in
+            ["Cluster explained/", "FooCluster ", "FooControlPlane ", "FooMachinePool workers", "2 Machines"]
+        {
+            assert!(tree.contains(row), "no row {row}:\n{tree}");
+        }
+        let rollout = foo(&["rollout", "status", "workers", "--timeout", "2m"], &here).await?;
+        assert!(rollout.contains("FooMachinePool explained/workers Finished, 2 of 2 updated"), "{rollout}");
+        let annotation = "/metadata/annotations/infrastructure.foo.com~1rollout-paused";
+        for (command, value) in [("pause", "true"), ("resume", "")] {
+            foo(&["rollout", command, "foomp/workers"], &here).await?;
+            let object = pool.read(Kind::FooMachinePool).await?.unwrap_or_default();
+            assert_eq!(kinds::text(&object, annotation), value, "after {command}");
+        }
+        let events = foo(&["events"], &here).await?;
+        assert!(events.contains("FooMachinePool explained/workers"), "{events}");
+        let drains = foo(&["drains"], &here).await?;
+        assert_eq!(drains, "no Machine is being deleted\n");
 
         let workload = pool.run("web", 2).await?;
         pool.scale(1).await?;
@@ -149,6 +170,12 @@ fn the_plugin_explains_what_a_pool_waits_for() {
         let row = text.lines().find(|line| line.trim().starts_with(&going.name)).unwrap_or_default();
         assert!(row.contains(&going.instance) && row.contains("disruption budget"), "{text}");
         assert!(text.contains("1 more is InService"), "{text}");
+
+        // The kubeconfig of the workload cluster is in its Secret, so Pods and budgets come from there.
+        let drains = foo(&["drains"], &here).await?;
+        assert!(drains.contains(&format!("Machine explained/{} of Cluster ", going.name)), "{drains}");
+        let row = drains.lines().find(|line| line.contains("healthy Pods: ")).unwrap_or_default();
+        assert!(row.contains("/web"), "{drains}");
 
         workload.allow(1).await?;
         pool.settles_at(1).await?;

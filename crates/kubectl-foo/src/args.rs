@@ -1,0 +1,190 @@
+//! Commands and flags, with kubectl's names where kubectl has them.
+
+use crate::asked::Kind;
+use crate::shell::Shell;
+use crate::terminal::Format;
+use clap::{ArgAction, Args, Parser, Subcommand};
+use jiff::SignedDuration;
+use std::path::PathBuf;
+
+/// Kinds that `explain` knows; of the first one a bare name is.
+pub const EXPLAINED: [Kind; 3] = [Kind::Pool, Kind::ControlPlane, Kind::NodeConfig];
+/// Kinds that `status` and `events` know.
+pub const CLUSTERS: [Kind; 1] = [Kind::Cluster];
+/// Kinds by which `drains` chooses Machines.
+pub const DRAINED: [Kind; 3] = [Kind::Cluster, Kind::Pool, Kind::Machine];
+/// Kinds that roll out.
+pub const ROLLED_OUT: [Kind; 1] = [Kind::Pool];
+
+/// The kinds whose objects a command is about, by its words.
+pub fn kinds(words: &[&str]) -> Option<&'static [Kind]> {
+    match words {
+        ["explain"] => Some(&EXPLAINED),
+        ["status" | "events"] => Some(&CLUSTERS),
+        ["drains"] => Some(&DRAINED),
+        ["rollout", _] => Some(&ROLLED_OUT),
+        _ => None,
+    }
+}
+
+/// Shown below the help of the program and of each command.
+const STATUSES: &str = "\
+Exit status:
+  0  done; what could not be read is named on standard error
+  1  failed: an object does not exist, a right is missing, the API server cannot be reached
+  2  the arguments are wrong";
+
+/// The same of `rollout status`.
+const ROLLOUT_STATUSES: &str = "\
+Exit status:
+  0  finished; with --watch=false: shown
+  1  failed: an object does not exist, a right is missing, the API server cannot be reached
+  2  the arguments are wrong
+  3  the content of a roll-out failed, or the timeout is over";
+
+/// Shows the state of clusters in AWS: control planes, networks, pools of Machines in Auto Scaling groups, and what they
+/// wait for. Reads objects of the management cluster, and for drains Pods of workload clusters; calls neither the manager
+/// nor AWS. Only `rollout pause`, `resume` and `retry` write.
+#[derive(Parser)]
+#[command(name = "kubectl foo", version, after_help = STATUSES, disable_help_subcommand = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Where.
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+}
+
+/// Cluster and namespace, with kubectl's names of flags.
+#[derive(Args)]
+pub struct ClusterArgs {
+    /// Path of the kubeconfig file [default: $KUBECONFIG, then ~/.kube/config].
+    #[arg(long, global = true)]
+    pub kubeconfig: Option<PathBuf>,
+    /// Context of the kubeconfig [default: its current context].
+    #[arg(long, global = true)]
+    pub context: Option<String>,
+    /// Namespace of the objects [default: the context's namespace].
+    #[arg(short, long, global = true)]
+    pub namespace: Option<String>,
+    /// Objects of all namespaces.
+    #[arg(short = 'A', long, global = true, conflicts_with = "namespace")]
+    pub all_namespaces: bool,
+}
+
+/// The commands.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Show whether control planes, node configurations and pools are ready, and if not, what they wait for and why.
+    #[command(after_help = STATUSES)]
+    Explain {
+        /// Names of FooMachinePools, or TYPE [NAME...], or TYPE/NAME..., for example foocontrolplane/prod [default: all
+        /// in the namespace].
+        objects: Vec<String>,
+    },
+    /// Show clusters as trees: control plane, network, pools and Machines, what is under way, and why something is not
+    /// well.
+    #[command(after_help = STATUSES)]
+    Status {
+        /// Names of Clusters, or cluster/NAME... [default: all in the namespace].
+        clusters: Vec<String>,
+        /// Print again whenever something changes, until interrupted; on a terminal in place.
+        #[arg(short, long)]
+        watch: bool,
+        /// Show Machines with which all is well, too.
+        #[arg(long)]
+        machines: bool,
+        /// Form of the output [default: text].
+        #[arg(short, long, value_enum)]
+        output: Option<Format>,
+    },
+    /// Show which Pods and PodDisruptionBudgets delay the deletion of Machines.
+    #[command(after_help = STATUSES)]
+    Drains {
+        /// Names of Clusters, or TYPE [NAME...], or TYPE/NAME..., for example foomachinepool/workers or machine/workers-0a1b
+        /// [default: all Machines in the namespace that are being deleted].
+        objects: Vec<String>,
+        /// Kubeconfig of the workload cluster, for its Pods and budgets [default: the Secret CLUSTER-kubeconfig].
+        #[arg(long, value_name = "FILE")]
+        workload_kubeconfig: Option<PathBuf>,
+        /// Form of the output [default: text].
+        #[arg(short, long, value_enum)]
+        output: Option<Format>,
+    },
+    /// Show, stop and continue the replacement of outdated instances of pools.
+    Rollout {
+        /// What to do.
+        #[command(subcommand)]
+        command: RolloutCommand,
+    },
+    /// Show the Kubernetes events about clusters, their pools and Machines, oldest first.
+    #[command(after_help = STATUSES)]
+    Events {
+        /// Names of Clusters, or cluster/NAME... [default: all objects of the provider and of Cluster API in the namespace].
+        clusters: Vec<String>,
+        /// Form of the output [default: text].
+        #[arg(short, long, value_enum)]
+        output: Option<Format>,
+    },
+    /// Print what a shell reads when it starts, to complete kubectl and kubectl foo.
+    #[command(after_help = "\
+kubectl starts kubectl_complete-foo to complete `kubectl foo`: link that name to kubectl-foo, beside it on the PATH.
+Then, in ~/.bashrc:                    source <(kubectl foo completion bash)
+in ~/.zshrc, after compinit:           source <(kubectl foo completion zsh)
+in ~/.config/fish/config.fish:         kubectl foo completion fish | source")]
+    Completion {
+        /// The shell.
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+}
+
+/// What to do with roll-outs.
+#[derive(Subcommand)]
+pub enum RolloutCommand {
+    /// Show how far roll-outs are, and wait until they are finished.
+    #[command(after_help = ROLLOUT_STATUSES)]
+    Status {
+        /// Names of FooMachinePools, or foomachinepool/NAME... [default: all in the namespace].
+        pools: Vec<String>,
+        /// Wait until all of them are finished or one has failed; --watch=false shows them once.
+        #[arg(
+            short,
+            long,
+            action = ArgAction::Set,
+            num_args = 0..=1,
+            require_equals = true,
+            default_value_t = true,
+            default_missing_value = "true"
+        )]
+        watch: bool,
+        /// How long to wait, for example 30m [default: without limit].
+        #[arg(long)]
+        timeout: Option<SignedDuration>,
+        /// Form of the output, which is then printed once, at the end [default: text].
+        #[arg(short, long, value_enum)]
+        output: Option<Format>,
+    },
+    /// Stop roll-outs: no further instance is replaced, and nothing is reverted.
+    #[command(after_help = STATUSES)]
+    Pause {
+        /// Names of FooMachinePools, or foomachinepool/NAME....
+        #[arg(required = true)]
+        pools: Vec<String>,
+    },
+    /// Let roll-outs continue that are paused.
+    #[command(after_help = STATUSES)]
+    Resume {
+        /// Names of FooMachinePools, or foomachinepool/NAME....
+        #[arg(required = true)]
+        pools: Vec<String>,
+    },
+    /// Have content tried again that has failed: after the image, the network or whatever it was is repaired.
+    #[command(after_help = STATUSES)]
+    Retry {
+        /// Names of FooMachinePools, or foomachinepool/NAME....
+        #[arg(required = true)]
+        pools: Vec<String>,
+    },
+}

@@ -1,0 +1,70 @@
+//! The annotations of a FooMachinePool by which a user stops its roll-out, lets it continue, or has failed content
+//! tried again. The only writes of this plugin.
+
+use super::Rollout;
+use crate::refused::{Request, refused, resource};
+use anyhow::Result;
+use foo_api::FooMachinePool;
+use foo_model::names::{QUARANTINE_ANNOTATION, ROLLOUT_PAUSED_ANNOTATION};
+use kube::api::{Patch, PatchParams};
+use kube::{Api, Client};
+use serde_json::{Value, json};
+
+/// Who writes, in `managedFields`.
+const FIELD_MANAGER: &str = "kubectl-foo";
+
+/// What a user decides about a roll-out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Stop it.
+    Pause,
+    /// Let it continue.
+    Resume,
+    /// Have failed content tried again.
+    Retry,
+}
+
+impl Change {
+    /// Annotation and value; none if the pool has it like this already.
+    fn annotation(self, rollout: &Rollout) -> Option<(&'static str, Value)> {
+        match self {
+            Self::Pause => (!rollout.paused).then(|| (ROLLOUT_PAUSED_ANNOTATION, json!("true"))),
+            Self::Resume => rollout.paused.then_some((ROLLOUT_PAUSED_ANNOTATION, Value::Null)),
+            Self::Retry => (!rollout.failed.is_empty()).then_some((QUARANTINE_ANNOTATION, Value::Null)),
+        }
+    }
+
+    fn done(self) -> &'static str {
+        match self {
+            Self::Pause => "roll-out paused",
+            Self::Resume => "roll-out resumed",
+            Self::Retry => "failed content is tried again",
+        }
+    }
+
+    fn idle(self) -> &'static str {
+        match self {
+            Self::Pause => "roll-out is paused already",
+            Self::Resume => "roll-out is not paused",
+            Self::Retry => "no content has failed",
+        }
+    }
+}
+
+/// Changes a pool, unless it is so already. What was done, in one line.
+///
+/// # Errors
+/// The right to patch FooMachinePools is missing, or the pool does not exist any more.
+pub async fn change(client: &Client, rollout: &Rollout, change: Change) -> Result<String> {
+    let Rollout { namespace, pool, .. } = rollout;
+    let resource = resource::<FooMachinePool>();
+    let said = |what: &str| format!("foomachinepool.infrastructure.foo.com/{pool} {what}\n");
+    let Some((annotation, value)) = change.annotation(rollout) else { return Ok(said(change.idle())) };
+    let pools: Api<FooMachinePool> = Api::namespaced(client.clone(), namespace);
+    let patch = json!({"metadata": {"annotations": {annotation: value}}});
+    let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+    let request = Request { verb: "patch", resource: &resource, namespace: Some(namespace) };
+    let patched = pools.patch_metadata(pool, &params, &Patch::Merge(patch)).await;
+    patched.map_err(|error| refused(request, error))?;
+    Ok(said(change.done()))
+}

@@ -1,0 +1,239 @@
+//! Carries out a command: reads, and prints what the pure functions of its module make of that.
+
+use crate::access::{Access, Reads};
+use crate::args::{CLUSTERS, Cli, ClusterArgs, Command, DRAINED, EXPLAINED, ROLLED_OUT, RolloutCommand};
+use crate::asked::{Asked, Kind, asked};
+use crate::drains::{self, Drains};
+use crate::refused::Usage;
+use crate::rollout::change::Change;
+use crate::rollout::{self, Outcome, Rollout, Rollouts};
+use crate::shell::script;
+use crate::status::read::Facts;
+use crate::status::{self, Machines};
+use crate::terminal::{Format, Out, Screen};
+use crate::{events, explain};
+use anyhow::Result;
+use jiff::Timestamp;
+use std::convert::Infallible;
+use std::time::Duration;
+
+/// How long a watched status is not read again. Each read lists six kinds.
+const PERIOD: Duration = Duration::from_secs(5);
+
+/// How a command ended that met no error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It was done.
+    Done,
+    /// What it waited for has failed, or did not happen in time: the process ends with the status 3.
+    Unfinished,
+}
+
+/// Carries out what the arguments say.
+///
+/// # Errors
+/// A [`Usage`] if arguments do not fit together; else one whose text is for the user.
+pub async fn run(cli: Cli, out: &mut Out<'_>) -> Result<Ended> {
+    let Cli { command, cluster } = cli;
+    if let Command::Completion { shell } = command {
+        out.print(&script(shell))?;
+        return Ok(Ended::Done);
+    }
+    let ClusterArgs { kubeconfig, context, namespace, all_namespaces } = cluster;
+    let access = Access::of(kubeconfig.as_deref(), context).await?;
+    let namespace = (!all_namespaces).then(|| namespace.unwrap_or_else(|| access.namespace.clone()));
+    on(&access, namespace.as_deref(), command, out).await
+}
+
+/// Carries out a command on a cluster, in that namespace or in all.
+///
+/// # Errors
+/// As [`run`].
+pub async fn on(
+    access: &Access,
+    namespace: Option<&str>,
+    command: Command,
+    out: &mut Out<'_>,
+) -> Result<Ended> {
+    let reads = Reads::new(&access.client, namespace);
+    let mut ended = Ended::Done;
+    match command {
+        Command::Explain { objects } => {
+            let asked = named(&objects, &EXPLAINED, namespace)?;
+            let everything = explain::read::read(&reads, &asked).await?;
+            out.print(&explain::everything(&everything, Timestamp::now()))?;
+        }
+        Command::Status { clusters, watch, machines, output } => {
+            let asked = named(&clusters, &CLUSTERS, namespace)?;
+            let machines = if machines { Machines::All } else { Machines::Unsettled };
+            if watch {
+                return watched(access, namespace, &asked, machines, output, out)
+                    .await
+                    .map(|never| match never {});
+            }
+            let all = status::read::read(&reads, &asked).await?;
+            print_status(&all, machines, output, out)?;
+        }
+        Command::Drains { objects, workload_kubeconfig, output } => {
+            let asked = named(&objects, &DRAINED, namespace)?;
+            let mut drains = drains::read::read(&reads, &asked).await?;
+            let now = Timestamp::now();
+            drains::workload::refine(&reads, &mut drains, workload_kubeconfig.as_deref(), now).await?;
+            let drains = Drains { drains };
+            match output {
+                Some(format) => out.document(format, &drains)?,
+                None => out.print(&drains::text(&drains, now))?,
+            }
+        }
+        Command::Rollout { command } => ended = roll_out(&reads, command, out).await?,
+        Command::Events { clusters, output } => {
+            let asked = named(&clusters, &CLUSTERS, namespace)?;
+            let timeline = events::read(&reads, &asked).await?;
+            match output {
+                Some(format) => out.document(format, &timeline)?,
+                None => out.print(&events::text(&timeline))?,
+            }
+        }
+        Command::Completion { shell } => out.print(&script(shell))?,
+    }
+    for warning in reads.warnings() {
+        out.warn(&warning);
+    }
+    Ok(ended)
+}
+
+async fn roll_out(reads: &Reads<'_>, command: RolloutCommand, out: &mut Out<'_>) -> Result<Ended> {
+    let (pools, change) = match command {
+        RolloutCommand::Status { pools, watch, timeout, output } => {
+            let asked = named(&pools, &ROLLED_OUT, reads.namespace)?;
+            let ends = timeout.map(|timeout| Timestamp::now().saturating_add(timeout)).transpose()?;
+            let wait = if watch { Wait::Until(ends) } else { Wait::Not };
+            return rolled_out(reads, &asked, wait, output, out).await;
+        }
+        RolloutCommand::Pause { pools } => (pools, Change::Pause),
+        RolloutCommand::Resume { pools } => (pools, Change::Resume),
+        RolloutCommand::Retry { pools } => (pools, Change::Retry),
+    };
+    let asked = named(&pools, &ROLLED_OUT, reads.namespace)?;
+    if asked.iter().any(|it| it.name.is_none()) {
+        return Err(Usage("the name of a foomachinepool is missing".to_owned()).into());
+    }
+    for rollout in rollout::read::read(reads, &asked).await? {
+        out.print(&rollout::change::change(reads.client, &rollout, change).await?)?;
+    }
+    Ok(Ended::Done)
+}
+
+/// Whether `rollout status` waits.
+#[derive(Clone, Copy)]
+enum Wait {
+    Not,
+    /// Until all are finished or one has failed; at most until that moment, if there is one.
+    Until(Option<Timestamp>),
+}
+
+/// Prints roll-outs, each again when it has changed, until there is nothing to wait for.
+async fn rolled_out(
+    reads: &Reads<'_>,
+    asked: &[Asked],
+    wait: Wait,
+    output: Option<Format>,
+    out: &mut Out<'_>,
+) -> Result<Ended> {
+    let mut last: Vec<Rollout> = Vec::new();
+    loop {
+        let rollouts = rollout::read::read(reads, asked).await?;
+        let changed: Vec<Rollout> = rollouts.iter().filter(|it| !last.contains(it)).cloned().collect();
+        if output.is_none() && (!changed.is_empty() || rollouts.is_empty()) {
+            out.print(&rollout::text(&Rollouts { rollouts: changed }))?;
+        }
+        let ended = match wait {
+            Wait::Not => Some(Ended::Done),
+            Wait::Until(ends) => {
+                let are = |outcome| move |it: &Rollout| it.outcome() == outcome;
+                let is_over = ends.is_some_and(|ends| Timestamp::now() >= ends);
+                if rollouts.iter().any(are(Outcome::Failed)) {
+                    Some(Ended::Unfinished)
+                } else if rollouts.iter().all(are(Outcome::Finished)) {
+                    Some(Ended::Done)
+                } else if is_over {
+                    out.warn("the timeout is over");
+                    Some(Ended::Unfinished)
+                } else {
+                    None
+                }
+            }
+        };
+        if let Some(ended) = ended {
+            if let Some(format) = output {
+                out.document(format, &Rollouts { rollouts })?;
+            }
+            return Ok(ended);
+        }
+        last = rollouts;
+        tokio::time::sleep(PERIOD).await;
+    }
+}
+
+fn print_status(all: &Facts, machines: Machines, output: Option<Format>, out: &mut Out<'_>) -> Result<()> {
+    let now = Timestamp::now();
+    let tree = status::tree(all, machines, now);
+    match output {
+        Some(format) => out.document(format, &tree),
+        None => out.print(&status::text(&tree, now)),
+    }
+}
+
+/// Prints the status again and again: on a terminal in place, with ages that grow; otherwise each time that something
+/// else than an age has changed. Only a failure of the first read ends it: what is watched may be an outage.
+async fn watched(
+    access: &Access,
+    namespace: Option<&str>,
+    asked: &[Asked],
+    machines: Machines,
+    output: Option<Format>,
+    out: &mut Out<'_>,
+) -> Result<Infallible> {
+    let in_place = output.is_none() && out.screen() == Screen::Terminal;
+    let mut last: Option<String> = None;
+    loop {
+        let reads = Reads::new(&access.client, namespace);
+        let read = status::read::read(&reads, asked).await;
+        let now = Timestamp::now();
+        match read {
+            Err(error) if last.is_none() => return Err(error),
+            Err(error) if in_place => out.redraw(&format!("{now:.0}\nerror: {error:#}\n"))?,
+            Err(error) => out.warn(&format!("{error:#}")),
+            Ok(all) => {
+                // Without ages, since all of them are those of this moment.
+                let ageless = status::text(&status::tree(&all, machines, Timestamp::MIN), Timestamp::MIN);
+                let is_new = last.as_ref() != Some(&ageless);
+                last = Some(ageless);
+                let warnings = reads.warnings();
+                if in_place {
+                    let text = status::text(&status::tree(&all, machines, now), now);
+                    let warnings = warnings.iter().map(|warning| format!("warning: {warning}\n"));
+                    out.redraw(&format!("{now:.0}\n{text}{}", warnings.collect::<String>()))?;
+                } else if is_new {
+                    if output.is_none() {
+                        out.print(&format!("{now:.0}\n"))?;
+                    }
+                    print_status(&all, machines, output, out)?;
+                    for warning in &warnings {
+                        out.warn(warning);
+                    }
+                }
+            }
+        }
+        tokio::time::sleep(PERIOD).await;
+    }
+}
+
+/// The objects that arguments name. Names are those of one namespace.
+fn named(arguments: &[String], among: &[Kind], namespace: Option<&str>) -> Result<Vec<Asked>> {
+    let asked = asked(arguments, among)?;
+    if namespace.is_none() && asked.iter().any(|it| it.name.is_some()) {
+        return Err(Usage("names of objects cannot be combined with --all-namespaces".to_owned()).into());
+    }
+    Ok(asked)
+}

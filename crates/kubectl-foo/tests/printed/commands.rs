@@ -1,0 +1,302 @@
+//! Whole commands on the API server stand-in: which requests they send, and what they say when one is refused.
+
+use crate::is_printed;
+use crate::pools::{foo_machine, machine, pool};
+use clap::{CommandFactory as _, Parser as _};
+use foo_api::capi::{Cluster, Machine};
+use foo_api::{FooMachine, FooMachinePool};
+use foo_apiserver_fake::{FakeApiServer, Fault, Verb};
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kubectl_foo::access::{Access, Reads};
+use kubectl_foo::args::Cli;
+use kubectl_foo::drains::{Source, read, workload};
+use kubectl_foo::refused::Usage;
+use kubectl_foo::run::{Ended, on};
+use kubectl_foo::terminal::{Out, Screen};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// A cluster with a pool of two, in the namespace `default`.
+fn world() -> FakeApiServer {
+    let server = FakeApiServer::new();
+    let cluster: Cluster = serde_json::from_value(json!({
+        "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": {"namespace": "default", "name": "c"},
+        "spec": {"infrastructureRef": {"apiGroup": "infrastructure.foo.com", "kind": "FooCluster", "name": "c"}},
+    }))
+    .unwrap();
+    server.create(&cluster).unwrap();
+    let pool = server.create(&pool(&[crate::condition("Ready", "True", "Ready", "")])).unwrap();
+    for name in ["a", "b"] {
+        let mut foo_machine = foo_machine(name, &json!({}));
+        foo_machine.metadata.owner_references.iter_mut().flatten().for_each(|owner| {
+            owner.uid = pool.metadata.uid.clone().unwrap();
+        });
+        foo_machine.metadata.labels = pool.metadata.labels.clone();
+        server.create::<FooMachine>(&foo_machine).unwrap();
+        let mut machine = machine(name, false, &Value::Null);
+        machine.metadata.labels = pool.metadata.labels.clone();
+        server.create::<Machine>(&machine).unwrap();
+    }
+    server
+}
+
+/// How a command ended, and what it printed to both outputs.
+struct Ran {
+    ended: Result<Ended, anyhow::Error>,
+    output: String,
+    errors: String,
+}
+
+impl Ran {
+    fn error(&self) -> String {
+        self.ended.as_ref().err().map(|error| format!("{error:#}")).unwrap_or_default()
+    }
+}
+
+/// Runs it as a user with that name; in the namespace `default` unless it has `-A`.
+async fn run(server: &FakeApiServer, command: &str) -> Ran {
+    let cli = Cli::try_parse_from(["kubectl-foo"].into_iter().chain(command.split(' '))).unwrap();
+    let access = Access { client: server.client(), namespace: "default".to_owned() };
+    let namespace = (!cli.cluster.all_namespaces).then_some("default");
+    let (mut output, mut errors) = (Vec::new(), Vec::new());
+    let ended =
+        on(&access, namespace, cli.command, &mut Out::new(&mut output, &mut errors, Screen::Lines)).await;
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ran { ended, output: text(output), errors: text(errors) }
+}
+
+/// The kinds that were listed, each as often as it was.
+fn listed(server: &FakeApiServer) -> Vec<String> {
+    let lists = server.requests().verb(Verb::List);
+    let mut kinds: Vec<String> = lists.iter().map(|request| request.kind.clone()).collect();
+    kinds.sort();
+    kinds
+}
+
+#[tokio::test]
+async fn every_kind_is_listed_once() {
+    for (command, kinds) in [
+        ("explain -A", "Event FooControlPlane FooMachine FooMachinePool FooNodeConfig Machine"),
+        ("explain workers", "Event FooMachine FooMachinePool Machine"),
+        ("status", "Cluster FooCluster FooControlPlane FooMachine FooMachinePool Machine"),
+        ("drains", "FooMachine Machine"),
+        ("drains c", "Cluster FooMachine Machine"),
+        ("drains foomp/workers", "FooMachine FooMachinePool Machine"),
+        ("rollout status --watch=false", "FooMachinePool MachinePool"),
+        ("events -A", "Event"),
+        ("events c", "Cluster Event FooControlPlane FooMachinePool FooNodeConfig Machine MachinePool"),
+    ] {
+        let server = world();
+        let ran = run(&server, command).await;
+        assert_eq!(ran.error(), "", "{command}");
+        assert_eq!(ran.errors, "", "{command}");
+        assert_eq!(listed(&server).join(" "), kinds, "{command}");
+        assert!(server.requests().writes().is_empty(), "{command}");
+    }
+}
+
+#[tokio::test]
+async fn objects_are_found_by_both_ways_of_naming_them() {
+    let server = world();
+    for command in
+        ["explain workers", "explain foomp workers", "explain foomachinepools.infrastructure.foo.com/workers"]
+    {
+        let ran = run(&server, command).await;
+        assert!(
+            ran.output.contains("FooMachinePool default/workers of Cluster c"),
+            "{command}: {}",
+            ran.error()
+        );
+    }
+    let status = run(&server, "status c").await.output;
+    assert!(status.starts_with("NAME") && status.contains("Cluster default/c"), "{status}");
+    assert!(status.contains("2 Machines") && status.contains("FooCluster c"), "{status}");
+    let json: Value = serde_json::from_str(&run(&server, "status cluster/c -o json").await.output).unwrap();
+    assert_eq!(json["objects"][0]["objects"][1]["machinesWell"], 2, "{json:#}");
+}
+
+#[tokio::test]
+async fn what_does_not_exist_or_fit_is_an_error() {
+    let server = world();
+    let missing = run(&server, "explain foomp missing").await;
+    assert_eq!(missing.error(), "FooMachinePool missing not found in namespace default");
+    assert!(!missing.ended.is_err_and(|error| error.is::<Usage>()));
+    for command in ["status x", "drains x", "events x"] {
+        assert_eq!(
+            run(&server, command).await.error(),
+            "Cluster x not found in namespace default",
+            "{command}"
+        );
+    }
+    for command in ["explain pod/x", "status c -A", "rollout pause foomp", "drains foonc/x"] {
+        let ran = run(&server, command).await;
+        assert!(ran.ended.is_err_and(|error| error.is::<Usage>()), "{command}: {}", ran.output);
+    }
+}
+
+#[tokio::test]
+async fn the_missing_right_is_named() {
+    let server = world();
+    server.inject(Fault::status(403).kind("Machine").always());
+    server.inject(Fault::status(403).kind("Event").always());
+    let explained = run(&server, "explain").await;
+    assert!(
+        explained.error().contains("list machines.cluster.x-k8s.io in namespace default"),
+        "{}",
+        explained.error()
+    );
+    // The rest of a tree is of use without Machines.
+    let status = run(&server, "status").await;
+    assert_eq!(status.error(), "");
+    assert!(status.errors.contains("warning: could not list machines.cluster.x-k8s.io"), "{}", status.errors);
+    assert!(status.output.contains("FooMachinePool workers") && !status.output.contains("2 Machines"));
+    let events = run(&server, "events -A").await;
+    assert!(events.error().contains("list events in all namespaces"), "{}", events.error());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watched_status_is_printed_again_when_it_changes() {
+    let server = world();
+    let access = Access { client: server.client(), namespace: "default".to_owned() };
+    let (mut output, mut errors) = (Vec::new(), Vec::new());
+    let mut out = Out::new(&mut output, &mut errors, Screen::Lines);
+    let command = Cli::try_parse_from(["kubectl-foo", "status", "--watch"]).unwrap().command;
+    let watched =
+        tokio::time::timeout(Duration::from_secs(40), on(&access, Some("default"), command, &mut out));
+    let happens = async {
+        tokio::time::sleep(Duration::from_secs(12)).await;
+        server.inject(Fault::internal_error().kind("Cluster"));
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        let edited = server.edit("default", "workers", |pool: &mut FooMachinePool| {
+            pool.status.get_or_insert_default().ready_replicas = Some(2);
+        });
+        edited.unwrap();
+    };
+    let (ended, ()) = tokio::join!(watched, happens);
+    assert!(ended.is_err(), "it ended by itself");
+    let (output, errors) = (String::from_utf8(output).unwrap(), String::from_utf8(errors).unwrap());
+    assert_eq!(output.matches("Cluster default/c").count(), 2, "{output}");
+    assert!(output.contains("3 ready") && output.contains("2 ready"), "{output}");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    assert!(errors.starts_with("warning: could not list clusters.cluster.x-k8s.io"), "{errors}");
+}
+
+#[tokio::test]
+async fn roll_outs_are_paused_resumed_and_retried_by_annotations() {
+    let server = world();
+    let annotation = |name: &str| {
+        let pool: FooMachinePool = server.get("default", "workers").unwrap();
+        pool.metadata.annotations.unwrap_or_default().get(&format!("infrastructure.foo.com/{name}")).cloned()
+    };
+    let output = async |command: &str| run(&server, &format!("rollout {command} workers")).await.output;
+    let said = |what: &str| format!("foomachinepool.infrastructure.foo.com/workers {what}\n");
+    assert_eq!(output("pause").await, said("roll-out paused"));
+    assert_eq!(annotation("rollout-paused").as_deref(), Some("true"));
+    assert_eq!(output("pause").await, said("roll-out is paused already"));
+    assert_eq!(output("resume").await, said("roll-out resumed"));
+    assert_eq!(annotation("rollout-paused"), None);
+    assert_eq!(output("resume").await, said("roll-out is not paused"));
+    assert_eq!(output("retry").await, said("no content has failed"));
+    let edited = server.edit("default", "workers", |pool: &mut FooMachinePool| {
+        let annotations = pool.metadata.annotations.get_or_insert_default();
+        annotations.insert("infrastructure.foo.com/quarantine".to_owned(), "v1-a: no Node".to_owned());
+    });
+    edited.unwrap();
+    assert_eq!(output("retry").await, said("failed content is tried again"));
+    assert_eq!(annotation("quarantine"), None);
+    assert_eq!(server.requests().writes().count(), 3);
+    server.inject(Fault::status(403).kind("FooMachinePool").on(Verb::Patch).always());
+    let refused = run(&server, "rollout pause workers").await.error();
+    assert!(
+        refused.contains("patch foomachinepools.infrastructure.foo.com in namespace default"),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn the_status_of_a_roll_out_says_how_it_ended() {
+    let server = world();
+    let phase = |phase: &str, outdated: i32| {
+        let phase = phase.to_owned();
+        let edited = server.edit("default", "workers", move |pool: &mut FooMachinePool| {
+            let generation = pool.metadata.generation;
+            let status = pool.status.get_or_insert_default();
+            status.observed_generation = generation;
+            let rollout = json!({"phase": phase, "targetHash": "v1-a", "updated": 2, "outdated": outdated});
+            status.rollout = Some(serde_json::from_value(rollout).unwrap());
+        });
+        edited.unwrap();
+    };
+    let ended = async |flags: &str| run(&server, &format!("rollout status{flags}")).await.ended.unwrap();
+    phase("Finished", 0);
+    assert_eq!(ended("").await, Ended::Done);
+    phase("Halted", 1);
+    assert_eq!(ended("").await, Ended::Unfinished);
+    assert_eq!(ended(" --watch=false").await, Ended::Done);
+    phase("Rolling", 1);
+    assert_eq!(ended(" --timeout 0s").await, Ended::Unfinished);
+}
+
+#[tokio::test]
+async fn pods_of_a_draining_node_are_read_in_the_workload_cluster() {
+    let server = FakeApiServer::new();
+    server.register(&budgets());
+    for (name, node) in [("here", "node"), ("elsewhere", "other")] {
+        let pod: Pod = serde_json::from_value(json!({
+            "metadata": {"namespace": "default", "name": name}, "spec": {"nodeName": node, "containers": []},
+        }))
+        .unwrap();
+        server.create(&pod).unwrap();
+    }
+    let deleting = json!({"nodeRef": {"name": "node"}, "conditions": [
+        crate::condition("Deleting", "True", "DrainingNode", "Drain not completed yet"),
+    ]});
+    let mut drains = vec![read::drain(&machine("a", true, &deleting), None)];
+    let client = server.client();
+    let reads = Reads::new(&client, Some("default"));
+    let now = crate::NOW.parse().unwrap();
+    workload::of_nodes(&client, drains.iter_mut(), now, &reads).await.unwrap();
+    assert_eq!(drains[0].source, Source::WorkloadCluster);
+    let pods: Vec<&str> = drains[0].pods.iter().map(|it| it.pod.as_str()).collect();
+    assert_eq!(pods, ["default/here"]);
+    assert!(server.requests().writes().is_empty());
+    server.inject(Fault::status(403).kind("PodDisruptionBudget").always());
+    let refused = workload::of_nodes(&client, drains.iter_mut(), now, &reads).await.unwrap_err();
+    assert!(refused.to_string().contains("list poddisruptionbudgets.policy in all namespaces"), "{refused}");
+}
+
+/// The stand-in serves budgets as it would a kind of a CRD.
+fn budgets() -> CustomResourceDefinition {
+    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    serde_json::from_value(json!({
+        "metadata": {"name": "poddisruptionbudgets.policy"},
+        "spec": {
+            "group": "policy", "scope": "Namespaced",
+            "names": {"kind": "PodDisruptionBudget", "plural": "poddisruptionbudgets"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}}],
+        },
+    }))
+    .unwrap()
+}
+
+#[test]
+fn the_help_of_every_command() {
+    let mut root = Cli::command();
+    root.build();
+    let mut text = String::new();
+    help(&mut root, &mut text);
+    is_printed("help", &text);
+}
+
+fn help(command: &mut clap::Command, text: &mut String) {
+    for line in command.render_long_help().to_string().lines() {
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text.push('\n');
+    for below in command.get_subcommands_mut() {
+        text.push_str(&format!("--- {}\n", below.get_bin_name().unwrap_or_default().to_owned()));
+        help(below, text);
+    }
+}

@@ -1,0 +1,66 @@
+//! Roll-outs.
+
+use crate::is_printed;
+use crate::pools::pool;
+use foo_api::FooMachinePool;
+use foo_api::capi::MachinePool;
+use kubectl_foo::rollout::{Outcome, Rollout, Rollouts, text};
+use serde_json::json;
+
+fn rolling(name: &str, phase: &str, updated: i32, outdated: i32, message: &str) -> FooMachinePool {
+    let mut pool = pool(&[]);
+    pool.metadata.name = Some(name.to_owned());
+    let rollout = json!({
+        "phase": phase, "targetHash": "v1-b", "updated": updated, "outdated": outdated, "message": message,
+    });
+    pool.status.as_mut().unwrap().rollout = Some(serde_json::from_value(rollout).unwrap());
+    pool
+}
+
+fn annotated(mut pool: FooMachinePool, annotation: &str, value: &str) -> FooMachinePool {
+    let annotation = format!("infrastructure.foo.com/{annotation}");
+    pool.metadata.annotations.get_or_insert_default().insert(annotation, value.to_owned());
+    pool
+}
+
+#[test]
+fn roll_outs_are_shown_with_what_they_wait_for_and_what_failed() {
+    let failed =
+        "v1-b: workers-0a1b did not become available\nstuck v1-a: nor did workers-0c2d\nover v1-0: long ago";
+    let halted = rolling("halted", "Halted", 1, 2, "workers-0a1b did not become available");
+    let mut edited = rolling("edited", "Finished", 3, 0, "");
+    edited.metadata.generation = Some(3);
+    let mut fresh = rolling("fresh", "Finished", 0, 0, "");
+    fresh.status = None;
+    let pools = [
+        rolling("finished", "Finished", 3, 0, ""),
+        rolling("going", "Rolling", 1, 2, "waiting for Cluster API\nto drain workers-0a1b"),
+        annotated(rolling("stopping", "Rolling", 1, 2, "waiting for AWS"), "rollout-paused", ""),
+        annotated(halted, "quarantine", failed),
+        rolling("by-hand", "OnDelete", 1, 2, "delete outdated Machines"),
+        edited,
+        fresh,
+    ];
+    let rollouts: Vec<Rollout> = pools.iter().map(|pool| Rollout::of(pool, None)).collect();
+    let outcomes: Vec<Outcome> = rollouts.iter().map(Rollout::outcome).collect();
+    let pending = Outcome::Pending;
+    assert_eq!(outcomes, [Outcome::Finished, pending, pending, Outcome::Failed, pending, pending, pending]);
+    is_printed("rollouts", &text(&Rollouts { rollouts }));
+}
+
+/// The version of the MachinePool is not part of the generation of the pool.
+#[test]
+fn a_roll_out_is_not_finished_before_the_version_was_seen() {
+    let machine_pool = |version: &str| -> MachinePool {
+        serde_json::from_value(json!({
+            "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachinePool", "metadata": {"name": "workers"},
+            "spec": {"template": {"spec": {"version": version}}},
+        }))
+        .unwrap()
+    };
+    let mut finished = rolling("workers", "Finished", 3, 0, "");
+    finished.status.as_mut().unwrap().version = Some("v1.34.0".to_owned());
+    let outcome = |version| Rollout::of(&finished, Some(&machine_pool(version))).outcome();
+    assert_eq!(outcome("v1.34.0"), Outcome::Finished);
+    assert_eq!(outcome("v1.35.0"), Outcome::Pending);
+}
