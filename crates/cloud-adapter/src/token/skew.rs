@@ -87,7 +87,7 @@ impl Intercept for Skew {
         if let (Some(date), Some(Sent(sent, moment))) = (date, config.load::<Sent>()) {
             self.note(*sent, millis(SystemTime::now()), date);
             if let Some(compared) = &self.compared {
-                compared.received(*moment, Instant::now(), AwsTime::from_millis(date));
+                compared.responded(*moment, Instant::now(), AwsTime::from_millis(date));
             }
         }
         Ok(())
