@@ -25,7 +25,7 @@ pub(super) fn read(status: &FooControlPlaneStatus, clock: Clock) -> Recorded {
         attempts: count(record.attempts.unwrap_or_default()),
         active_once: record.active_once,
         adopted: record.adopted,
-        updates: record.updates.into_iter().filter_map(updates).collect(),
+        updates: record.updates.iter().filter_map(updates).collect(),
         update: record.update.and_then(|it| update(it, clock)),
         failed: record.failed.into_iter().map(|it| failure(it, clock)).collect(),
         rollback: record.rollback.map(|it| RecordedRollback {
@@ -43,7 +43,7 @@ pub(super) fn read(status: &FooControlPlaneStatus, clock: Clock) -> Recorded {
     }
 }
 
-fn updates(it: CountOfUpdates) -> Option<(UpdateKind, u32)> {
+fn updates(it: &CountOfUpdates) -> Option<(UpdateKind, u32)> {
     Some((it.kind.parse().ok()?, count(it.count)))
 }
 
