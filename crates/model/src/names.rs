@@ -155,7 +155,7 @@ mod tests {
         let long = "a-very-long-name-of-a-pool-that-continues-until-every-limit-is-near";
         assert_eq!(
             name(long, "i-0abc1234567890def"),
-            "a-very-long-name-of-a-pool-that-goes-4fc8dbb3-0abc1234567890def"
+            "a-very-long-name-of-a-pool-that-cont-6b2be79a-0abc1234567890def"
         );
         assert_ne!(
             name(&format!("{long}1"), "i-0abc1234567890def"),

@@ -61,12 +61,16 @@ async fn a_receive_waits_for_an_event() {
     let queue = queue(&server, "events").await;
     with(&server, |region| region.create_queue("events", &BTreeMap::new())).unwrap();
     server.simulator().region(REGION).set_event_rules(vec![EventRule::to_queue("events")]).unwrap();
-    let tell = async {
+    let published = async {
         tokio::time::sleep(Duration::from_millis(200)).await;
         let detail = serde_json::json!({"service": "EC2"});
-        server.simulator().region(REGION).tell("aws.health", "AWS Health Event", Vec::new(), detail).unwrap();
+        server
+            .simulator()
+            .region(REGION)
+            .publish("aws.health", "AWS Health Event", Vec::new(), detail)
+            .unwrap();
     };
-    let (received, ()) = tokio::join!(queue.receive(Duration::from_secs(20), MINUTE), tell);
+    let (received, ()) = tokio::join!(queue.receive(Duration::from_secs(20), MINUTE), published);
     let received = received.unwrap();
     assert_eq!(received.len(), 1);
     assert!(received[0].body.contains("AWS Health Event"), "{}", received[0].body);

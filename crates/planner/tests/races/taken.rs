@@ -32,8 +32,8 @@ fn what_aws_ends_waits_for_its_drain_and_the_hook_is_completed_once() {
     let mut world = taken();
     let plan = world.observe_and_plan();
     let all = [
-        "describe instance i-00000001",
         "delete Machine workers-00000001 [SameUid]: AWS is terminating its instance",
+        "describe instance i-00000001",
     ];
     assert_eq!(sorted(&plan), all);
     assert!(plan.report.events.iter().any(|event| { event.reason == EventReason::InstanceTerminatedByAws }));

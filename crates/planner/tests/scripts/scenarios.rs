@@ -21,7 +21,7 @@ scenarios! {
     another_installation
     autoscaler_scale_in
     autoscaler_shortage
-    autoscaler_takes_back
+    autoscaler_reverts
     bootstrap_missing
     create
     foo_machine_deleted
@@ -35,7 +35,7 @@ scenarios! {
     interruption_at_ceiling
     interruption_undrained
     leaving_by_aws
-    lost_answers
+    lost_responses
     machine_deleted
     machine_deleted_with_surge
     managed_by_another_controller
