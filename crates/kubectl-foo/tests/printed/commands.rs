@@ -32,10 +32,10 @@ fn world() -> FakeApiServer {
         foo_machine.metadata.owner_references.iter_mut().flatten().for_each(|owner| {
             owner.uid = pool.metadata.uid.clone().unwrap();
         });
-        foo_machine.metadata.labels = pool.metadata.labels.clone();
+        foo_machine.metadata.labels.clone_from(&pool.metadata.labels);
         server.create::<FooMachine>(&foo_machine).unwrap();
         let mut machine = machine(name, false, &Value::Null);
-        machine.metadata.labels = pool.metadata.labels.clone();
+        machine.metadata.labels.clone_from(&pool.metadata.labels);
         server.create::<Machine>(&machine).unwrap();
     }
     server
@@ -252,7 +252,7 @@ async fn pods_of_a_draining_node_are_read_in_the_workload_cluster() {
     let deleting = json!({"nodeRef": {"name": "node"}, "conditions": [
         crate::condition("Deleting", "True", "DrainingNode", "Drain not completed yet"),
     ]});
-    let mut drains = vec![read::drain(&machine("a", true, &deleting), None)];
+    let mut drains = [read::drain(&machine("a", true, &deleting), None)];
     let client = server.client();
     let reads = Reads::new(&client, Some("default"));
     let now = crate::NOW.parse().unwrap();
@@ -296,7 +296,7 @@ fn help(command: &mut clap::Command, text: &mut String) {
     }
     text.push('\n');
     for below in command.get_subcommands_mut() {
-        text.push_str(&format!("--- {}\n", below.get_bin_name().unwrap_or_default().to_owned()));
+        text.extend(["--- ", below.get_bin_name().unwrap_or_default(), "\n"]);
         help(below, text);
     }
 }

@@ -66,7 +66,7 @@ fn pods_of_a_workload_cluster_are_shown_with_what_keeps_them() {
     };
     let controlled =
         json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "d", "controller": true}]);
-    let pods = [
+    let pods = vec![
         pod("web", |_| {}),
         pod("allowed", |_| {}),
         pod("twice", |_| {}),

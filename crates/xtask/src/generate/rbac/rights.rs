@@ -195,6 +195,13 @@ pub(super) const RIGHTS: &[Right] = &[
         "endpoint, certificate authority, name and range of Services of the cluster that nodes join",
     ),
     right(
+        INFRASTRUCTURE_GROUP,
+        &["foomachinepools"],
+        READ,
+        &[NodeConfig],
+        "the operating system family of the image that nodes boot from",
+    ),
+    right(
         CAPI,
         &["machinepools"],
         &["get", "list", "watch", "patch"],
