@@ -272,7 +272,9 @@ mod tests {
         assert!(
             bootstrap.contains("foonodeconfigs/status") && !bootstrap.contains("foocontrolplanes/status")
         );
-        assert!(!bootstrap.contains("foomachine") && !bootstrap.contains("\"machines\""));
+        assert!(!bootstrap.contains("foomachines") && !bootstrap.contains("\"machines\""));
+        let pools = serde_json::json!({"apiGroups": ["infrastructure.foo.com"], "resources": ["foomachinepools"], "verbs": ["get", "list", "watch"]});
+        assert!(rules(&[NodeConfig]).contains(&pools), "it reads pools only: {bootstrap}");
         let infrastructure = serde_json::to_string(&rules(&[Pool, Cluster])).unwrap();
         assert!(!infrastructure.contains("foocontrolplanes/status"));
         assert!(!infrastructure.contains("\"create\",\"patch\"],\"resources\":[\"secrets\""));
