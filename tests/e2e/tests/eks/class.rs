@@ -187,7 +187,13 @@ async fn is_upgraded(
     version: &str,
     before: &BTreeSet<String>,
 ) -> Result<BTreeSet<String>> {
-    cluster.patch(Kind::Cluster, &json!({"spec": {"topology": {"version": version}}})).await?;
+    let upgrade = json!({"spec": {"topology": {"version": version}}});
+    // The topology is as requested a moment before core has called `AfterClusterUpgrade` and accepts the next version.
+    wait_until("core to accept another version", SOON_ON_EKS, async || {
+        let refused = cluster.patch(Kind::Cluster, &upgrade).await.err();
+        Ok(Probe::when(refused.is_none(), || format!("{refused:?}")))
+    })
+    .await?;
     runs(cluster, version).await?;
     let after = ids(&have_nodes(cluster, version).await?);
     ensure!(before.is_disjoint(&after), "Nodes of before the upgrade to {version}: {before:?}, {after:?}");

@@ -25,15 +25,21 @@ static WORLDS: Worlds<2> = Worlds::new();
 /// Runs a test in a world that no other caller uses meanwhile. It has to leave no EKS cluster there: a later test would find it.
 pub(crate) fn run_alone(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
     WORLDS.run(WorldOptions::default(), async |world| {
+        // One that failed has left some.
+        let before = remaining(world);
         test(world).await?;
-        let aws = world.aws().simulator();
-        let regions = aws.region_names().into_iter().map(|name| aws.region(&name));
-        let clusters = regions.flat_map(|region| region.clusters());
-        let left: Vec<String> =
-            clusters.filter(|it| it.status != ClusterStatus::Deleting).map(|it| it.name).collect();
+        let left: Vec<String> = remaining(world).difference(&before).cloned().collect();
         ensure!(left.is_empty(), "the test left EKS clusters: {left:?}");
         Ok(())
     });
+}
+
+/// The EKS clusters of a world that are not being deleted.
+fn remaining(world: &World) -> BTreeSet<String> {
+    let aws = world.aws().simulator();
+    let regions = aws.region_names().into_iter().map(|name| aws.region(&name));
+    let clusters = regions.flat_map(|region| region.clusters());
+    clusters.filter(|it| it.status != ClusterStatus::Deleting).map(|it| it.name).collect()
 }
 
 /// A control plane takes minutes on AWS, and seconds here, most of them for its API server to start.
