@@ -3,7 +3,7 @@
 //! Views, not copies: unknown fields are ignored, everything is optional that upstream may leave out. A test
 //! in `tests/contract` checks each field against the upstream CRDs.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::CustomResource;
 use serde::{Deserialize, Serialize};
 
@@ -226,6 +226,21 @@ pub struct MachineStatus {
     /// Conditions; `NodeReady` is read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
+    /// How far its deletion is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion: Option<MachineDeletionStatus>,
+}
+
+/// How far a Machine's deletion is. Times stay after what they are about has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MachineDeletionStatus {
+    /// When the drain of its Node began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_drain_start_time: Option<Time>,
+    /// When the wait for its volumes began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_for_node_volume_detach_start_time: Option<Time>,
 }
 
 /// A Node by name.

@@ -9,7 +9,10 @@ use kube::core::{DeserializeGuard, NamespaceResourceScope};
 use kube::{Api, Client, Config, ResourceExt as _};
 use std::cell::RefCell;
 use std::path::Path;
+use std::time::Duration;
 
+/// How long an API server may send nothing.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// Objects in one response.
 const PAGE: u32 = 500;
 
@@ -45,6 +48,14 @@ impl Access {
     /// # Errors
     /// There is no such kubeconfig, or it cannot be used.
     pub async fn of(file: Option<&Path>, context: Option<String>) -> Result<Self> {
+        Self::with(Self::config_of(file, context).await?)
+    }
+
+    /// The configuration that [`Access::of`] finds.
+    ///
+    /// # Errors
+    /// There is no such kubeconfig, or it cannot be used.
+    pub async fn config_of(file: Option<&Path>, context: Option<String>) -> Result<Config> {
         let options = KubeConfigOptions { context, ..KubeConfigOptions::default() };
         let config = match file {
             Some(file) => {
@@ -54,7 +65,7 @@ impl Access {
             }
             None => Config::from_kubeconfig(&options).await,
         };
-        Self::with(config.context("no usable kubeconfig")?)
+        config.context("no usable kubeconfig")
     }
 
     /// Access by that configuration.
@@ -64,6 +75,8 @@ impl Access {
     pub fn with(mut config: Config) -> Result<Self> {
         // kube knows no NO_PROXY: a proxy of the environment would be used for everything.
         config.proxy_url = None;
+        // kube waits without limit by default.
+        config.read_timeout.get_or_insert(PATIENCE);
         let namespace = config.default_namespace.clone();
         Ok(Self { client: Client::try_from(config)?, namespace })
     }

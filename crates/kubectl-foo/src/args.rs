@@ -159,7 +159,7 @@ pub enum RolloutCommand {
             default_missing_value = "true"
         )]
         watch: bool,
-        /// How long to wait, for example 30m [default: without limit].
+        /// How long to wait, for example 30m; 0s is without limit [default: 0s].
         #[arg(long)]
         timeout: Option<SignedDuration>,
         /// Form of the output, which is then printed once, at the end [default: text].

@@ -25,8 +25,8 @@ const FILES: u8 = 0;
 const NO_FILES: u8 = 4;
 /// A user waits for the candidates.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Candidates from the cluster, at most.
-const MOST: u32 = 500;
+/// Names in one response.
+const PAGE: u32 = 500;
 
 /// The words to complete, if that is what this process is started for: its arguments with the name of the program.
 pub fn requested(arguments: &[String]) -> Option<&[String]> {
@@ -94,8 +94,15 @@ impl Objects {
 
 async fn names<K: crate::access::Listed>(reads: &Reads<'_>, namespace: &str) -> Result<Vec<String>> {
     let api: Api<K> = Api::namespaced(reads.client.clone(), namespace);
-    let listed = api.list_metadata(&ListParams::default().limit(MOST)).await?;
-    Ok(listed.items.iter().map(kube::ResourceExt::name_any).collect())
+    let (mut names, mut page) = (Vec::new(), ListParams::default().limit(PAGE));
+    loop {
+        let listed = api.list_metadata(&page).await?;
+        names.extend(listed.items.iter().map(kube::ResourceExt::name_any));
+        match listed.metadata.continue_.filter(|token| !token.is_empty()) {
+            Some(token) => page = page.continue_token(&token),
+            None => return Ok(names),
+        }
+    }
 }
 
 /// What can stand in the place of the last word, without a look into the cluster.

@@ -141,10 +141,17 @@ impl Members {
             return false;
         }
         // `web` and `web-2` may both be pools: the longer one fits.
-        let fitting =
-            self.prefixes.iter().filter(|(of, prefix, _)| *of == namespace && name.starts_with(prefix));
+        let fitting = self.prefixes.iter().filter(|(of, prefix, _)| {
+            *of == namespace && name.strip_prefix(prefix.as_str()).is_some_and(is_of_instance)
+        });
         fitting.max_by_key(|(_, prefix, _)| prefix.len()).is_some_and(|(_, _, belongs)| *belongs)
     }
+}
+
+/// Whether the end of a Machine's name is the instance id that this provider ends it with: Machines of other pools may
+/// begin alike.
+fn is_of_instance(end: &str) -> bool {
+    matches!(end.len(), 8 | 17) && end.chars().all(|digit| digit.is_ascii_hexdigit())
 }
 
 /// The events about objects of the provider and of Cluster API of which `is_asked` is true, oldest first.
@@ -258,5 +265,6 @@ mod tests {
         assert!(has("Machine", "web-0aaaaaaaaaaaaaaa1") && has("FooMachine", "web-0aaaaaaaaaaaaaaa1"));
         assert!(!has("Machine", "web-2-0aaaaaaaaaaaaaaa1"));
         assert!(!has("FooNodeConfig", "web-0aaaaaaaaaaaaaaa1"));
+        assert!(!has("Machine", "web-workers-x7k2p") && !has("Machine", "web-x7k2p"));
     }
 }

@@ -42,11 +42,26 @@ pub fn resource<K: kube::Resource<DynamicType = ()>>() -> String {
     if group.is_empty() { plural.into_owned() } else { format!("{plural}.{group}") }
 }
 
-/// Why a request failed, for a user.
+/// A request that may succeed when it is sent again: the API server was not reached, or failed for a reason of its own.
+#[derive(Debug)]
+pub struct Transient(String);
+
+impl fmt::Display for Transient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Transient {}
+
+/// Why a request failed, for a user. A [`Transient`] if it may succeed later.
 pub fn refused(request: Request<'_>, error: kube::Error) -> Error {
     let kube::Error::Api(status) = error else {
-        return anyhow!("could not {request}: {}", in_words(&error));
+        return Transient(format!("could not {request}: {}", in_words(&error))).into();
     };
+    if status.code == 429 || status.code >= 500 {
+        return Transient(format!("could not {request}: {}", status.message)).into();
+    }
     match status.code {
         401 => anyhow!("the API server does not accept the credentials of the kubeconfig"),
         403 => match user(&status.message) {

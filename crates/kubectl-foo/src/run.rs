@@ -4,7 +4,7 @@ use crate::access::{Access, Reads};
 use crate::args::{CLUSTERS, Cli, ClusterArgs, Command, DRAINED, EXPLAINED, ROLLED_OUT, RolloutCommand};
 use crate::asked::{Asked, Kind, asked};
 use crate::drains::{self, Drains};
-use crate::refused::Usage;
+use crate::refused::{Transient, Usage};
 use crate::rollout::change::Change;
 use crate::rollout::{self, Outcome, Rollout, Rollouts};
 use crate::shell::script;
@@ -16,6 +16,7 @@ use anyhow::Result;
 use jiff::Timestamp;
 use std::convert::Infallible;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// How long a watched status is not read again. Each read lists six kinds.
 const PERIOD: Duration = Duration::from_secs(5);
@@ -106,7 +107,9 @@ async fn roll_out(reads: &Reads<'_>, command: RolloutCommand, out: &mut Out<'_>)
     let (pools, change) = match command {
         RolloutCommand::Status { pools, watch, timeout, output } => {
             let asked = named(&pools, &ROLLED_OUT, reads.namespace)?;
-            let ends = timeout.map(|timeout| Timestamp::now().saturating_add(timeout)).transpose()?;
+            let timeout = timeout.and_then(|timeout| Duration::try_from(timeout).ok());
+            let timeout = timeout.filter(|timeout| !timeout.is_zero());
+            let ends = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
             let wait = if watch { Wait::Until(ends) } else { Wait::Not };
             return rolled_out(reads, &asked, wait, output, out).await;
         }
@@ -129,10 +132,11 @@ async fn roll_out(reads: &Reads<'_>, command: RolloutCommand, out: &mut Out<'_>)
 enum Wait {
     Not,
     /// Until all are finished or one has failed; at most until that moment, if there is one.
-    Until(Option<Timestamp>),
+    Until(Option<Instant>),
 }
 
-/// Prints roll-outs, each again when it has changed, until there is nothing to wait for.
+/// Prints roll-outs, each again when it has changed, until there is nothing to wait for. Only the first read has to
+/// succeed at once: while it waits, a restart of the API server is a warning.
 async fn rolled_out(
     reads: &Reads<'_>,
     asked: &[Asked],
@@ -140,38 +144,42 @@ async fn rolled_out(
     output: Option<Format>,
     out: &mut Out<'_>,
 ) -> Result<Ended> {
-    let mut last: Vec<Rollout> = Vec::new();
+    let mut last: Option<Vec<Rollout>> = None;
     loop {
-        let rollouts = rollout::read::read(reads, asked).await?;
-        let changed: Vec<Rollout> = rollouts.iter().filter(|it| !last.contains(it)).cloned().collect();
-        if output.is_none() && (!changed.is_empty() || rollouts.is_empty()) {
-            out.print(&rollout::text(&Rollouts { rollouts: changed }))?;
-        }
-        let ended = match wait {
-            Wait::Not => Some(Ended::Done),
-            Wait::Until(ends) => {
-                let are = |outcome| move |it: &Rollout| it.outcome() == outcome;
-                let is_over = ends.is_some_and(|ends| Timestamp::now() >= ends);
-                if rollouts.iter().any(are(Outcome::Failed)) {
-                    Some(Ended::Unfinished)
-                } else if rollouts.iter().all(are(Outcome::Finished)) {
-                    Some(Ended::Done)
-                } else if is_over {
-                    out.warn("the timeout is over");
-                    Some(Ended::Unfinished)
-                } else {
-                    None
+        match rollout::read::read(reads, asked).await {
+            Ok(rollouts) => {
+                let is_new = |it: &&Rollout| last.as_ref().is_none_or(|last| !last.contains(it));
+                let changed: Vec<Rollout> = rollouts.iter().filter(is_new).cloned().collect();
+                if output.is_none() && (!changed.is_empty() || rollouts.is_empty()) {
+                    out.print(&rollout::text(&Rollouts { rollouts: changed }))?;
                 }
+                last = Some(rollouts);
             }
-        };
-        if let Some(ended) = ended {
-            if let Some(format) = output {
-                out.document(format, &Rollouts { rollouts })?;
-            }
-            return Ok(ended);
+            Err(error) if last.is_some() && error.is::<Transient>() => out.warn(&format!("{error:#}")),
+            Err(error) => return Err(error),
         }
-        last = rollouts;
-        tokio::time::sleep(PERIOD).await;
+        let rollouts = last.as_deref().unwrap_or_default();
+        let now = Instant::now();
+        let left = match wait {
+            Wait::Until(Some(ends)) => ends.saturating_duration_since(now),
+            Wait::Until(None) | Wait::Not => Duration::MAX,
+        };
+        let are = |outcome| move |it: &Rollout| it.outcome() == outcome;
+        let ended = if matches!(wait, Wait::Not) || rollouts.iter().all(are(Outcome::Finished)) {
+            Ended::Done
+        } else if rollouts.iter().any(are(Outcome::Failed)) {
+            Ended::Unfinished
+        } else if left.is_zero() {
+            out.warn("the timeout is over");
+            Ended::Unfinished
+        } else {
+            tokio::time::sleep(PERIOD.min(left)).await;
+            continue;
+        };
+        if let Some(format) = output {
+            out.document(format, &Rollouts { rollouts: rollouts.to_vec() })?;
+        }
+        return Ok(ended);
     }
 }
 
@@ -215,8 +223,10 @@ async fn watched(
                     let warnings = warnings.iter().map(|warning| format!("warning: {warning}\n"));
                     out.redraw(&format!("{now:.0}\n{text}{}", warnings.collect::<String>()))?;
                 } else if is_new {
-                    if output.is_none() {
-                        out.print(&format!("{now:.0}\n"))?;
+                    match output {
+                        None => out.print(&format!("{now:.0}\n"))?,
+                        Some(Format::Yaml) => out.print("---\n")?,
+                        Some(Format::Json) => {}
                     }
                     print_status(&all, machines, output, out)?;
                     for warning in &warnings {

@@ -2,6 +2,7 @@
 //! texts of objects may contain control characters, which a terminal interprets. The lints `print_stdout` and
 //! `print_stderr` refuse any other way.
 
+use crate::text::one_line;
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -93,12 +94,12 @@ impl<'w> Out<'w> {
 
     /// Prints one line about what is incomplete to standard error, as kubectl does. Nothing can be done if that fails.
     pub fn warn(&mut self, text: &str) {
-        let _closed = writeln!(self.errors, "warning: {}", harmless(text));
+        let _closed = writeln!(self.errors, "warning: {}", harmless(&one_line(text)));
     }
 
     /// Prints one line about why the command failed to standard error. Nothing can be done if that fails.
     pub fn fail(&mut self, text: &str) {
-        let _closed = writeln!(self.errors, "error: {}", harmless(text));
+        let _closed = writeln!(self.errors, "error: {}", harmless(&one_line(text)));
     }
 
     /// Prints a text to standard error as it is, with its line ends. Nothing can be done if that fails.

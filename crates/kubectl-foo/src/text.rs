@@ -13,7 +13,9 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>) -
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header);
-    table.add_rows(rows);
+    table.add_rows(
+        rows.into_iter().map(|row| row.map(|cell| if cell.contains('\n') { one_line(&cell) } else { cell })),
+    );
     // Each cell has a space on both sides.
     table.lines().map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned()).collect()
 }

@@ -33,10 +33,13 @@ pub struct Drain {
     /// Its Node, if one has joined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
+    /// Its instance, if that is known.
+    #[serde(rename = "providerID", skip_serializing_if = "Option::is_none")]
+    pub provider_id: Option<String>,
     /// Since when it is being deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// When the drain ends at the latest, whatever Pods are left.
+    /// When what Cluster API waits for is over at the latest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Deadline>,
     /// Reason of the Machine's condition `Deleting`: `DrainingNode` while Pods are evicted.
@@ -55,7 +58,7 @@ pub struct Drain {
     pub unnamed_pods: u32,
 }
 
-/// The end of a drain.
+/// The end of a drain, or of the wait for volumes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Deadline {
     /// When.

@@ -10,56 +10,108 @@ use kube::core::{Selector, SelectorExt as _};
 
 /// Annotation of Pods that the kubelet runs from a file: they cannot be evicted, and no drain waits for them.
 const MIRROR: &str = "kubernetes.io/config.mirror";
-/// Label by which a user excludes Pods from drains of Cluster API.
+/// Label by which a user has Cluster API evict a Pod or not.
 const DRAIN_LABEL: &str = "cluster.x-k8s.io/drain";
 
 /// The Pods that the drain of their Node waits for, by namespace and name, with the budgets of their cluster.
 pub fn waits(pods: &[Pod], budgets: &[PodDisruptionBudget], now: Timestamp) -> Vec<Wait> {
-    let mut waits: Vec<Wait> =
-        pods.iter().filter(|pod| is_drained(pod)).map(|pod| wait(pod, budgets, now)).collect();
+    let mut waits: Vec<Wait> = pods.iter().filter_map(|pod| wait(pod, budgets, now)).collect();
     waits.sort();
     waits
 }
 
-/// Whether Cluster API evicts the Pod, unless a MachineDrainRule excludes it.
-fn is_drained(pod: &Pod) -> bool {
-    let of_daemon_set = pod
+/// What Cluster API does with a Pod, unless a MachineDrainRule decides otherwise.
+enum Behavior {
+    Skipped,
+    Awaited,
+    Evicted,
+}
+
+/// The filters of Cluster API's package `drain`, in their order.
+fn behavior(pod: &Pod) -> Behavior {
+    let is_of_daemon_set = pod
         .owner_references()
         .iter()
         .any(|owner| owner.kind == "DaemonSet" && owner.controller == Some(true));
-    let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
-    let has_ended = matches!(phase, Some("Succeeded" | "Failed"));
-    let is_skipped = pod.labels().get(DRAIN_LABEL).is_some_and(|value| value == "skip");
-    !of_daemon_set && !has_ended && !is_skipped && !pod.annotations().contains_key(MIRROR)
+    if (is_of_daemon_set && !has_ended(pod)) || pod.annotations().contains_key(MIRROR) {
+        return Behavior::Skipped;
+    }
+    let label = pod.labels().get(DRAIN_LABEL).map(|value| value.replacen('-', "", 1).to_ascii_lowercase());
+    match label.as_deref() {
+        Some("skip") => Behavior::Skipped,
+        Some("waitcompleted") => Behavior::Awaited,
+        _ => Behavior::Evicted,
+    }
 }
 
-fn wait(pod: &Pod, budgets: &[PodDisruptionBudget], now: Timestamp) -> Wait {
-    let of_pod = |budget: Option<&PodDisruptionBudget>, why: String| Wait {
-        pod: place(pod),
-        budget: budget.map(place),
-        why,
+fn phase(pod: &Pod) -> &str {
+    pod.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or_default()
+}
+
+fn has_ended(pod: &Pod) -> bool {
+    matches!(phase(pod), "Succeeded" | "Failed")
+}
+
+fn is_ready(pod: &Pod) -> bool {
+    let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+    conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
+}
+
+/// `None` for a Pod that no drain waits for.
+fn wait(pod: &Pod, budgets: &[PodDisruptionBudget], now: Timestamp) -> Option<Wait> {
+    let of_pod = |budget: Option<&PodDisruptionBudget>, why: String| {
+        Some(Wait { pod: place(pod), budget: budget.map(place), why })
     };
+    match behavior(pod) {
+        Behavior::Skipped => return None,
+        Behavior::Awaited => {
+            return of_pod(
+                None,
+                format!("not evicted; it is to end by itself, as its label {DRAIN_LABEL} says"),
+            );
+        }
+        Behavior::Evicted => {}
+    }
     if let Some(ends) = &pod.metadata.deletion_timestamp {
         return of_pod(None, terminating(pod, ends.0, now));
     }
-    let mut matching = budgets.iter().filter(|budget| applies(budget, pod));
-    match (matching.next(), matching.next()) {
-        (None, _) => of_pod(None, "it has no budget, and can be evicted".to_owned()),
-        (Some(one), Some(other)) => of_pod(
-            Some(one),
-            format!("budget {} applies as well: Kubernetes evicts no Pod with several", place(other)),
-        ),
-        (Some(budget), None) => {
-            let status = budget.status.clone().unwrap_or_default();
-            let counted =
-                format!("healthy Pods: {}, required: {}", status.current_healthy, status.desired_healthy);
-            if status.disruptions_allowed > 0 {
-                of_pod(None, format!("its budget {} allows the eviction: {counted}", place(budget)))
-            } else {
-                of_pod(Some(budget), counted)
-            }
-        }
+    // The API server asks no budget before it evicts these.
+    if has_ended(pod) {
+        return of_pod(None, "it has ended, and can be evicted".to_owned());
     }
+    if phase(pod) == "Pending" {
+        return of_pod(None, "it has not started, and can be evicted".to_owned());
+    }
+    let mut matching = budgets.iter().filter(|budget| applies(budget, pod));
+    let budget = match (matching.next(), matching.next()) {
+        (None, _) => return of_pod(None, "it has no budget, and can be evicted".to_owned()),
+        (Some(one), Some(other)) => {
+            let why =
+                format!("budget {} applies as well: Kubernetes evicts no Pod with several", place(other));
+            return of_pod(Some(one), why);
+        }
+        (Some(budget), None) => budget,
+    };
+    let status = budget.status.clone().unwrap_or_default();
+    let counted = format!("healthy Pods: {}, required: {}", status.current_healthy, status.desired_healthy);
+    if status.disruptions_allowed > 0 {
+        of_pod(None, format!("its budget {} allows the eviction: {counted}", place(budget)))
+    } else if !is_ready(pod) && allows_unhealthy(budget) {
+        of_pod(
+            None,
+            format!("it is not Ready, so that its budget {} allows the eviction: {counted}", place(budget)),
+        )
+    } else {
+        of_pod(Some(budget), counted)
+    }
+}
+
+/// Whether a budget lets Pods go that are not Ready (`unhealthyPodEvictionPolicy`, by default `IfHealthyBudget`).
+fn allows_unhealthy(budget: &PodDisruptionBudget) -> bool {
+    let policy = budget.spec.as_ref().and_then(|spec| spec.unhealthy_pod_eviction_policy.as_deref());
+    let status = budget.status.clone().unwrap_or_default();
+    let is_healthy = status.desired_healthy > 0 && status.current_healthy >= status.desired_healthy;
+    policy == Some("AlwaysAllow") || is_healthy
 }
 
 /// How far a Pod is that was evicted: the API server dates its deletion at the end of its grace period.

@@ -9,12 +9,12 @@ use crate::refused::{Request, Usage, refused};
 use anyhow::{Context as _, Result, bail, ensure};
 use foo_api::names::SECRET_VALUE_KEY;
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::{Pod, Secret};
+use k8s_openapi::api::core::v1::{Node, Pod, Secret};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use kube::api::ListParams;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Replaces the Pods that Cluster API names by those of the workload clusters, of each Cluster whose Nodes are being
-/// drained. What cannot be read is a warning; the Pods that Cluster API names then stay.
+/// drained; all clusters at a time. What cannot be read is a warning; the Pods that Cluster API names then stay.
 ///
 /// # Errors
 /// A kubeconfig is given, and Nodes of several Clusters are being drained.
@@ -32,47 +32,66 @@ pub async fn refine(
     file: Option<&Path>,
     now: Timestamp,
 ) -> Result<()> {
-    let clusters: BTreeSet<(String, String)> = drains
-        .iter()
-        .filter(|drain| drain.reason == DRAINING && drain.node.is_some())
-        .map(|drain| (drain.namespace.clone(), drain.cluster.clone()))
-        .collect();
+    let mut clusters: BTreeMap<(String, String), Vec<&mut Drain>> = BTreeMap::new();
+    for drain in drains.iter_mut().filter(|drain| drain.reason == DRAINING && drain.node.is_some()) {
+        clusters.entry((drain.namespace.clone(), drain.cluster.clone())).or_default().push(drain);
+    }
     if file.is_some() && clusters.len() > 1 {
         let usage =
             "--workload-kubeconfig is for one Cluster, and Nodes of several are being drained: name one";
         return Err(Usage(usage.to_owned()).into());
     }
-    for (namespace, cluster) in clusters {
-        let of_cluster = drains.iter_mut().filter(|it| it.namespace == namespace && it.cluster == cluster);
+    let refined = clusters.into_iter().map(async |((namespace, cluster), drains)| {
+        let place = format!("Pods and budgets of Cluster {namespace}/{cluster}");
         let refined = async {
             let access = match file {
-                Some(file) => Access::of(Some(file), None).await?,
+                Some(file) => {
+                    let mut config = Access::config_of(Some(file), None).await?;
+                    (config.connect_timeout, config.read_timeout) = (Some(PATIENCE), Some(PATIENCE));
+                    Access::with(config)?
+                }
                 None => of_secret(reads.client, &namespace, &cluster).await?,
             };
-            of_nodes(&access.client, of_cluster, now, reads).await
+            of_nodes(&access.client, drains, now, reads, &place).await
         };
         if let Err(error) = refined.await {
-            reads.warn(format!("Pods and budgets of Cluster {namespace}/{cluster}: {error:#}"));
+            reads.warn(format!("{place}: {error:#}"));
         }
-    }
+    });
+    futures::future::join_all(refined).await;
     Ok(())
 }
 
-/// Pods and budgets of the Nodes of one cluster: one list of budgets, and one of Pods for each Node.
+/// Pods and budgets of the Nodes of one cluster: one list of budgets, and for each Node one of Pods. A Node that the
+/// cluster does not have is a warning, which begins with `place`.
 ///
 /// # Errors
 /// A right is missing; it is named.
 pub async fn of_nodes(
     client: &Client,
-    drains: impl Iterator<Item = &mut Drain>,
+    drains: Vec<&mut Drain>,
     now: Timestamp,
     warnings: &Reads<'_>,
+    place: &str,
 ) -> Result<()> {
     let reads = Reads::new(client, None);
     let budgets: Vec<PodDisruptionBudget> = reads.list(None).await?;
-    for drain in drains.filter(|drain| drain.reason == DRAINING) {
-        let Some(node) = &drain.node else { continue };
-        let on_node = ListParams::default().fields(&format!("spec.nodeName={node}"));
+    let nodes: Api<Node> = Api::all(client.clone());
+    for drain in drains {
+        let Some(name) = drain.node.clone() else { continue };
+        // A kubeconfig of another cluster would show no Pod, as if none were left.
+        let request = Request { verb: "get", resource: "nodes", namespace: None };
+        let node = nodes.get_opt(&name).await.map_err(|error| refused(request, error))?;
+        let provider_id = node.as_ref().and_then(|node| node.spec.as_ref()?.provider_id.as_ref());
+        let is_other =
+            provider_id.is_some() && drain.provider_id.is_some() && provider_id != drain.provider_id.as_ref();
+        if node.is_none() || is_other {
+            let what = if is_other { "is of another instance" } else { "does not exist" };
+            warnings
+                .warn(format!("{place}: Node {name} {what} there: the kubeconfig may be of another cluster"));
+            continue;
+        }
+        let on_node = ListParams::default().fields(&format!("spec.nodeName={name}"));
         let pods: Vec<Pod> = reads.list_with(None, on_node).await?;
         drain.pods = waits(&pods, &budgets, now);
         drain.unnamed_pods = 0;

@@ -1,7 +1,7 @@
 //! The annotations of a FooMachinePool by which a user stops its roll-out, lets it continue, or has failed content
 //! tried again. The only writes of this plugin.
 
-use super::Rollout;
+use super::{Failed, FailedState, Rollout};
 use crate::refused::{Request, refused, resource};
 use anyhow::Result;
 use foo_api::FooMachinePool;
@@ -34,10 +34,14 @@ impl Change {
         }
     }
 
-    fn done(self) -> &'static str {
+    fn done(self, rollout: &Rollout) -> &'static str {
+        let is_old = |failed: &Failed| failed.state == FailedState::NoLongerRequested;
         match self {
             Self::Pause => "roll-out paused",
             Self::Resume => "roll-out resumed",
+            Self::Retry if rollout.failed.iter().all(is_old) => {
+                "requested content has not failed; older records removed"
+            }
             Self::Retry => "failed content is tried again",
         }
     }
@@ -66,5 +70,5 @@ pub async fn change(client: &Client, rollout: &Rollout, change: Change) -> Resul
     let request = Request { verb: "patch", resource: &resource, namespace: Some(namespace) };
     let patched = pools.patch_metadata(pool, &params, &Patch::Merge(patch)).await;
     patched.map_err(|error| refused(request, error))?;
-    Ok(said(change.done()))
+    Ok(said(change.done(rollout)))
 }

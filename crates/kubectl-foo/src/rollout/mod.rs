@@ -7,8 +7,10 @@ mod text;
 
 pub use text::text;
 
-use foo_api::FooMachinePool;
+use crate::text::reported;
 use foo_api::capi::MachinePool;
+use foo_api::conditions::find;
+use foo_api::{FooMachinePool, FooMachinePoolStatus};
 use foo_model::names::{QUARANTINE_ANNOTATION, ROLLOUT_PAUSED_ANNOTATION};
 use kube::ResourceExt as _;
 use serde::Serialize;
@@ -28,8 +30,8 @@ pub struct Rollout {
     pub namespace: String,
     /// Its name.
     pub pool: String,
-    /// `status.rollout.phase`, or `Unobserved` while the manager has not reported on the spec of the pool and the
-    /// version of its MachinePool.
+    /// `status.rollout.phase`, or `Unobserved` while that is not about the spec of the pool and the version of its
+    /// MachinePool: the manager has not reported on them yet, or their launch template is not ready.
     pub phase: String,
     /// Number of instances with the content that all are to have.
     pub updated: i32,
@@ -78,6 +80,9 @@ pub enum Outcome {
     Failed,
 }
 
+/// Phases of `status.rollout` in which the requested content has failed.
+const FAILED: [&str; 3] = ["Halted", "RollingBack", "RolledBack"];
+
 /// Phase of a pool whose status is about an older spec.
 const UNOBSERVED: &str = "Unobserved";
 
@@ -86,24 +91,16 @@ impl Rollout {
     /// rolled out.
     pub fn of(pool: &FooMachinePool, machine_pool: Option<&MachinePool>) -> Self {
         let status = pool.status.clone().unwrap_or_default();
+        let annotations = pool.annotations();
+        let failed = annotations.get(QUARANTINE_ANNOTATION).map(String::as_str).unwrap_or_default();
+        let failed: Vec<Failed> = failed.lines().filter_map(record).collect();
         let version = machine_pool.and_then(|it| it.spec.template.spec.version.as_ref());
-        let behind = if status.observed_generation != pool.metadata.generation {
-            Some("the manager has not reported on the newest spec yet".to_owned())
-        } else if version.is_some() && version != status.version.as_ref() {
-            let version = version.map(String::as_str).unwrap_or_default();
-            Some(format!("the manager has not reported on version {version} of the MachinePool yet"))
-        } else if status.rollout.is_none() {
-            Some("the manager reports no roll-out: content or group are not known".to_owned())
-        } else {
-            None
-        };
+        let behind = behind(pool, &status, version, &failed);
         let rollout = status.rollout.unwrap_or_default();
         let (phase, message) = match behind {
             Some(why) => (UNOBSERVED.to_owned(), why),
             None => (rollout.phase, rollout.message),
         };
-        let annotations = pool.annotations();
-        let failed = annotations.get(QUARANTINE_ANNOTATION).map(String::as_str).unwrap_or_default();
         Self {
             namespace: pool.namespace().unwrap_or_default(),
             pool: pool.name_any(),
@@ -112,7 +109,7 @@ impl Rollout {
             outdated: rollout.outdated,
             message,
             paused: annotations.contains_key(ROLLOUT_PAUSED_ANNOTATION),
-            failed: failed.lines().filter_map(record).collect(),
+            failed,
         }
     }
 
@@ -121,10 +118,39 @@ impl Rollout {
         match self.phase.as_str() {
             "Finished" => Outcome::Finished,
             "OnDelete" if self.outdated == 0 => Outcome::Finished,
-            "Halted" | "RollingBack" | "RolledBack" => Outcome::Failed,
+            failed if FAILED.contains(&failed) => Outcome::Failed,
             _ => Outcome::Pending,
         }
     }
+}
+
+/// Why the phase in the status is not about what is requested now.
+fn behind(
+    pool: &FooMachinePool,
+    status: &FooMachinePoolStatus,
+    version: Option<&String>,
+    failed: &[Failed],
+) -> Option<String> {
+    if status.observed_generation != pool.metadata.generation {
+        return Some("the manager has not reported on the newest spec yet".to_owned());
+    }
+    if let Some(version) = version.filter(|version| Some(*version) != status.version.as_ref()) {
+        return Some(format!("the manager has not reported on version {version} of the MachinePool yet"));
+    }
+    let Some(rollout) = &status.rollout else {
+        return Some("the manager reports no roll-out: content or group are not known".to_owned());
+    };
+    // Until the requested content has a launch template version, every other phase is about the one before.
+    let template = find(&status.conditions, "LaunchTemplateReady");
+    if rollout.phase != "Waiting" && template.is_none_or(|template| template.status != "True") {
+        let why = template.map(reported).unwrap_or_default();
+        return Some(format!("the launch template is not ready: {why}").trim_end_matches(": ").to_owned());
+    }
+    // A failed target has a record, until a user removes that.
+    let is_failed = FAILED.contains(&rollout.phase.as_str());
+    let stands = failed.iter().any(|failed| failed.state != FailedState::NoLongerRequested);
+    (is_failed && !stands)
+        .then(|| "the manager has not reported since failed content is tried again".to_owned())
 }
 
 /// A line of the annotation: `<hash>: <what failed>`, with a mark before it or not.

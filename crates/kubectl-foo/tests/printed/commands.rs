@@ -6,11 +6,13 @@ use clap::{CommandFactory as _, Parser as _};
 use foo_api::capi::{Cluster, Machine};
 use foo_api::{FooMachine, FooMachinePool};
 use foo_apiserver_fake::{FakeApiServer, Fault, Verb};
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Node, Pod};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::Api;
+use kube::api::DeleteParams;
 use kubectl_foo::access::{Access, Reads};
 use kubectl_foo::args::Cli;
-use kubectl_foo::drains::{Source, read, workload};
+use kubectl_foo::drains::{Drain, Source, read, workload};
 use kubectl_foo::refused::Usage;
 use kubectl_foo::run::{Ended, on};
 use kubectl_foo::terminal::{Out, Screen};
@@ -214,7 +216,7 @@ async fn roll_outs_are_paused_resumed_and_retried_by_annotations() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_status_of_a_roll_out_says_how_it_ended() {
     let server = world();
     let phase = |phase: &str, outdated: i32| {
@@ -225,6 +227,9 @@ async fn the_status_of_a_roll_out_says_how_it_ended() {
             status.observed_generation = generation;
             let rollout = json!({"phase": phase, "targetHash": "v1-a", "updated": 2, "outdated": outdated});
             status.rollout = Some(serde_json::from_value(rollout).unwrap());
+            let record = if phase == "Halted" { "v1-a: no Node" } else { "" };
+            let annotations = pool.metadata.annotations.get_or_insert_default();
+            annotations.insert("infrastructure.foo.com/quarantine".to_owned(), record.to_owned());
         });
         edited.unwrap();
     };
@@ -235,13 +240,57 @@ async fn the_status_of_a_roll_out_says_how_it_ended() {
     assert_eq!(ended("").await, Ended::Unfinished);
     assert_eq!(ended(" --watch=false").await, Ended::Done);
     phase("Rolling", 1);
-    assert_eq!(ended(" --timeout 0s").await, Ended::Unfinished);
+    assert_eq!(ended(" --timeout 12s").await, Ended::Unfinished);
+    let without_limit = ended(" --timeout 0s");
+    assert!(tokio::time::timeout(Duration::from_hours(1), without_limit).await.is_err());
+    // The manager has not reported since `rollout retry`.
+    phase("Halted", 1);
+    run(&server, "rollout retry workers").await.ended.unwrap();
+    assert_eq!(ended(" --timeout 12s").await, Ended::Unfinished);
+    let status = run(&server, "rollout status --watch=false").await.output;
+    assert!(status.contains("Unobserved") && status.contains("tried again"), "{status}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_for_a_roll_out_survives_a_restart_of_the_api_server() {
+    let server = world();
+    let waits = async { run(&server, "rollout status --timeout 20s").await };
+    let restarts = async {
+        tokio::time::sleep(Duration::from_secs(7)).await;
+        server.inject(Fault::internal_error().kind("FooMachinePool"));
+    };
+    let (ran, ()) = tokio::join!(waits, restarts);
+    assert_eq!(ran.error(), "");
+    assert!(ran.errors.contains("warning: could not list foomachinepools"), "{}", ran.errors);
+    assert!(ran.errors.contains("the timeout is over"), "{}", ran.errors);
+    server.inject(Fault::status(403).kind("FooMachinePool").always());
+    assert!(run(&server, "rollout status").await.ended.is_err());
+}
+
+#[tokio::test]
+async fn drains_of_all_pools_are_those_of_their_machines() {
+    let server = world();
+    let mut other = machine("other", true, &json!({}));
+    other.metadata.finalizers = Some(vec!["x.com/x".to_owned()]);
+    server.create::<Machine>(&other).unwrap();
+    let machines: Api<Machine> = Api::namespaced(server.client(), "default");
+    machines.delete("other", &DeleteParams::default()).await.unwrap();
+    let drains = async |of: &str| run(&server, &format!("drains {of}")).await.output;
+    assert!(drains("machines").await.contains("default/other"));
+    assert!(drains("clusters").await.contains("default/other"));
+    assert_eq!(drains("foomachinepools").await, "no Machine is being deleted\n");
 }
 
 #[tokio::test]
 async fn pods_of_a_draining_node_are_read_in_the_workload_cluster() {
     let server = FakeApiServer::new();
     server.register(&budgets());
+    server.register(&nodes());
+    let node: Node = serde_json::from_value(json!({
+        "metadata": {"name": "node"}, "spec": {"providerID": "aws:///eu-central-1a/i-a"},
+    }))
+    .unwrap();
+    server.create(&node).unwrap();
     for (name, node) in [("here", "node"), ("elsewhere", "other")] {
         let pod: Pod = serde_json::from_value(json!({
             "metadata": {"namespace": "default", "name": name}, "spec": {"nodeName": node, "containers": []},
@@ -249,31 +298,56 @@ async fn pods_of_a_draining_node_are_read_in_the_workload_cluster() {
         .unwrap();
         server.create(&pod).unwrap();
     }
-    let deleting = json!({"nodeRef": {"name": "node"}, "conditions": [
-        crate::condition("Deleting", "True", "DrainingNode", "Drain not completed yet"),
-    ]});
-    let mut drains = [read::drain(&machine("a", true, &deleting), None)];
+    let drain_of = |node: &str, provider_id: &str| {
+        let deleting = json!({"nodeRef": {"name": node}, "conditions": [
+            crate::condition("Deleting", "True", "DrainingNode", "Drain not completed yet\n* Pod a/named: waits"),
+        ]});
+        let mut machine = machine("a", true, &deleting);
+        machine.spec.provider_id = Some(provider_id.to_owned());
+        read::drain(&machine, None)
+    };
     let client = server.client();
-    let reads = Reads::new(&client, Some("default"));
     let now = crate::NOW.parse().unwrap();
-    workload::of_nodes(&client, drains.iter_mut(), now, &reads).await.unwrap();
-    assert_eq!(drains[0].source, Source::WorkloadCluster);
-    let pods: Vec<&str> = drains[0].pods.iter().map(|it| it.pod.as_str()).collect();
-    assert_eq!(pods, ["default/here"]);
+    let mut drain = drain_of("node", "aws:///eu-central-1a/i-a");
+    let reads = Reads::new(&client, Some("default"));
+    workload::of_nodes(&client, vec![&mut drain], now, &reads, "Cluster c").await.unwrap();
+    let pods = |drain: &Drain| drain.pods.iter().map(|it| it.pod.clone()).collect::<Vec<_>>();
+    assert_eq!((drain.source, pods(&drain)), (Source::WorkloadCluster, vec!["default/here".to_owned()]));
     assert!(server.requests().writes().is_empty());
+    assert_eq!(reads.warnings(), Vec::<String>::new());
+    // The kubeconfig is of another cluster, whose Nodes may even have the same names.
+    for (node, provider_id, warning) in [
+        ("missing", "aws:///eu-central-1a/i-a", "Node missing does not exist there"),
+        ("node", "aws:///eu-central-1a/i-b", "Node node is of another instance there"),
+    ] {
+        let reads = Reads::new(&client, Some("default"));
+        let mut drain = drain_of(node, provider_id);
+        workload::of_nodes(&client, vec![&mut drain], now, &reads, "Cluster c").await.unwrap();
+        assert_eq!((drain.source, pods(&drain)), (Source::ClusterApi, vec!["a/named".to_owned()]));
+        assert!(reads.warnings().concat().contains(warning));
+    }
     server.inject(Fault::status(403).kind("PodDisruptionBudget").always());
-    let refused = workload::of_nodes(&client, drains.iter_mut(), now, &reads).await.unwrap_err();
+    let reads = Reads::new(&client, Some("default"));
+    let refused = workload::of_nodes(&client, vec![&mut drain], now, &reads, "").await.unwrap_err();
     assert!(refused.to_string().contains("list poddisruptionbudgets.policy in all namespaces"), "{refused}");
 }
 
-/// The stand-in serves budgets as it would a kind of a CRD.
+/// The stand-in serves kinds of Kubernetes as it would those of a CRD.
 fn budgets() -> CustomResourceDefinition {
+    definition("policy", "Namespaced", "PodDisruptionBudget", "poddisruptionbudgets")
+}
+
+fn nodes() -> CustomResourceDefinition {
+    definition("", "Cluster", "Node", "nodes")
+}
+
+fn definition(group: &str, scope: &str, kind: &str, plural: &str) -> CustomResourceDefinition {
     let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     serde_json::from_value(json!({
-        "metadata": {"name": "poddisruptionbudgets.policy"},
+        "metadata": {"name": format!("{plural}.{group}")},
         "spec": {
-            "group": "policy", "scope": "Namespaced",
-            "names": {"kind": "PodDisruptionBudget", "plural": "poddisruptionbudgets"},
+            "group": group, "scope": scope,
+            "names": {"kind": kind, "plural": plural},
             "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}}],
         },
     }))

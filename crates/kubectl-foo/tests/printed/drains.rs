@@ -13,13 +13,21 @@ fn golden(name: &str, drains: &Drains) {
 }
 
 fn deleting(reason: &str, message: &str) -> Value {
-    json!({"nodeRef": {"name": "node"}, "conditions": [condition("Deleting", "True", reason, message)]})
+    json!({
+        "nodeRef": {"name": "node"}, "conditions": [condition("Deleting", "True", reason, message)],
+        "deletion": {
+            "nodeDrainStartTime": "2026-11-21T11:58:02Z",
+            "waitForNodeVolumeDetachStartTime": if reason == "DrainingNode" { None } else { Some("2026-11-21T11:59:00Z") },
+        },
+    })
 }
 
 const MESSAGE: &str = "Drain not completed yet (started at 2026-11-21T11:58:02Z):\n\
     * Pods default/a, default/b, default/c, ... (2 more): deletionTimestamp set, but still not removed from the Node\n\
     * Pod default/web: cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 2 \
     healthy pods and has 2 currently\n\
+    * 3 Pods with other issues\n\
+    * Pod default/job: waiting for completion\n\
     After above Pods have been removed from the Node, the following Pods will be evicted: default/last";
 
 #[test]
@@ -27,11 +35,14 @@ fn drains_are_shown_as_cluster_api_reports_them() {
     let hook = json!({"lifecycleState": "Terminating:Wait", "drainHook": {"since": "2026-11-21T11:58:00Z", "deadline": "2026-11-23T11:58:00Z"}});
     let mut limited = machine("b", true, &deleting("DrainingNode", MESSAGE));
     limited.spec.deletion = serde_json::from_value(json!({"nodeDrainTimeoutSeconds": 600})).unwrap();
-    let volumes = "waiting for the volumes\nof the Node: pv-1";
+    let volumes = "Waiting for Node volumes to be detached (started at 2026-11-21T11:59:00Z)\n* PersistentVolumeClaims: a/data";
+    let mut detaching = machine("c", true, &deleting("WaitingForVolumeDetach", volumes));
+    let timeouts = json!({"nodeDrainTimeoutSeconds": 600, "nodeVolumeDetachTimeoutSeconds": 300});
+    detaching.spec.deletion = serde_json::from_value(timeouts).unwrap();
     let drains = vec![
         read::drain(&machine("a", true, &deleting("DrainingNode", MESSAGE)), Some(&foo_machine("a", &hook))),
         read::drain(&limited, None),
-        read::drain(&machine("c", true, &deleting("WaitingForVolumeDetach", volumes)), None),
+        read::drain(&detaching, None),
         read::drain(&machine("d", true, &json!({})), None),
     ];
     golden("drains", &Drains { drains });
@@ -67,7 +78,7 @@ fn pods_of_a_workload_cluster_are_shown_with_what_keeps_them() {
     let controlled =
         json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "d", "controller": true}]);
     let pods = vec![
-        pod("web", |_| {}),
+        pod("web", |pod| pod["status"]["conditions"] = json!([{"type": "Ready", "status": "True"}])),
         pod("allowed", |_| {}),
         pod("twice", |_| {}),
         pod("bare", |_| {}),
@@ -76,12 +87,29 @@ fn pods_of_a_workload_cluster_are_shown_with_what_keeps_them() {
         pod("kept", ends("2026-11-21T11:50:00Z", &["a.com/x"])),
         pod("daemon", |pod| pod["metadata"]["ownerReferences"] = controlled),
         pod("done", |pod| pod["status"]["phase"] = json!("Succeeded")),
+        pod("pending", |pod| {
+            pod["status"]["phase"] = json!("Pending");
+            pod["metadata"]["labels"]["app"] = json!("web");
+        }),
+        pod("broken", |pod| pod["metadata"]["labels"]["app"] = json!("web")),
+        pod("degraded", |_| {}),
+        pod("tolerated", |_| {}),
+        pod("job", |pod| pod["metadata"]["labels"] = json!({"cluster.x-k8s.io/drain": "Wait-Completed"})),
         pod("mirror", |pod| pod["metadata"]["annotations"] = json!({"kubernetes.io/config.mirror": "x"})),
-        pod("skipped", |pod| pod["metadata"]["labels"] = json!({"cluster.x-k8s.io/drain": "skip"})),
+        pod("skipped", |pod| pod["metadata"]["labels"] = json!({"cluster.x-k8s.io/drain": "Skip"})),
     ];
     let mut foreign = budget("foreign", "web", 1);
     foreign.metadata.namespace = Some("other".to_owned());
+    let (mut degraded, mut tolerant) =
+        (budget("degraded", "degraded", 0), budget("tolerant", "tolerated", 0));
+    for budget in [&mut degraded, &mut tolerant] {
+        budget.status.get_or_insert_default().current_healthy = 1;
+    }
+    let policy = &mut tolerant.spec.get_or_insert_default().unhealthy_pod_eviction_policy;
+    *policy = Some("AlwaysAllow".to_owned());
     let budgets = [
+        degraded,
+        tolerant,
         budget("web", "web", 0),
         foreign,
         budget("allowed", "allowed", 1),

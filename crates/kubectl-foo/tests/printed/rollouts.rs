@@ -1,7 +1,7 @@
 //! Roll-outs.
 
-use crate::is_printed;
 use crate::pools::pool;
+use crate::{condition, is_printed};
 use foo_api::FooMachinePool;
 use foo_api::capi::MachinePool;
 use kubectl_foo::rollout::{Outcome, Rollout, Rollouts, text};
@@ -30,6 +30,10 @@ fn roll_outs_are_shown_with_what_they_wait_for_and_what_failed() {
     let halted = rolling("halted", "Halted", 1, 2, "workers-0a1b did not become available");
     let mut edited = rolling("edited", "Finished", 3, 0, "");
     edited.metadata.generation = Some(3);
+    let mut imageless = rolling("imageless", "Finished", 3, 0, "");
+    let missing = condition("LaunchTemplateReady", "False", "ImageNotFound", "no image ami-1");
+    imageless.status.as_mut().unwrap().conditions = vec![serde_json::from_value(missing).unwrap()];
+    let retried = rolling("retried", "RolledBack", 3, 0, "rolled back");
     let mut fresh = rolling("fresh", "Finished", 0, 0, "");
     fresh.status = None;
     let pools = [
@@ -39,12 +43,16 @@ fn roll_outs_are_shown_with_what_they_wait_for_and_what_failed() {
         annotated(halted, "quarantine", failed),
         rolling("by-hand", "OnDelete", 1, 2, "delete outdated Machines"),
         edited,
+        imageless,
+        annotated(retried, "quarantine", "over v1-0: long ago"),
         fresh,
     ];
     let rollouts: Vec<Rollout> = pools.iter().map(|pool| Rollout::of(pool, None)).collect();
     let outcomes: Vec<Outcome> = rollouts.iter().map(Rollout::outcome).collect();
     let pending = Outcome::Pending;
-    assert_eq!(outcomes, [Outcome::Finished, pending, pending, Outcome::Failed, pending, pending, pending]);
+    let (finished, failed) = (Outcome::Finished, Outcome::Failed);
+    let expected = [finished, pending, pending, failed, pending, pending, pending, pending, pending];
+    assert_eq!(outcomes, expected);
     is_printed("rollouts", &text(&Rollouts { rollouts }));
 }
 
