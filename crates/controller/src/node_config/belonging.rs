@@ -131,7 +131,7 @@ impl Caches {
         let found =
             self.foo_machine_pools.get(&ObjectRef::new(name).within(&namespace)).ok_or_else(|| {
                 let message = format!("spec.family is not set, and FooMachinePool {name} does not exist yet");
-                Blocked::new(Reason::WaitingForMachinePool, message)
+                Blocked::new(Reason::WaitingForFooMachinePool, message)
             })?;
         let image = found.spec.ami.recommended.as_ref().ok_or_else(|| {
             let message =

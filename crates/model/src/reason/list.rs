@@ -972,6 +972,10 @@ reasons! {
     "the Secret has the user data that was written last, with which Nodes are launched meanwhile"
     "what the condition `Ready` says"
 
+    WaitingForFooMachinePool Waiting [NodeConfigReady False, DataSecretAvailable False]
+    "`spec.family` of the FooNodeConfig is not set, and the FooMachinePool whose image decides it does not exist yet"
+    "create the FooMachinePool that the MachinePool references, or set `spec.family`"
+
     WaitingForClusterFacts Waiting [NodeConfigReady False, DataSecretAvailable False]
     "the control plane does not report a fact of the cluster yet, or there is no kubeconfig; the message names it"
     "wait until the control plane is there; if it lasts: the conditions of the FooControlPlane"

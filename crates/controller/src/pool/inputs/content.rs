@@ -107,7 +107,7 @@ fn is_of_the_images_family(spec: &FooMachinePoolSpec, user_data: &[u8]) -> Resul
     let family = crate::node_config::family(image.family.user_data());
     foo_bootstrap::read(family, user_data).map(drop).map_err(|error| {
         let message = format!(
-            "the image of spec.ami.recommended cannot read the user data of the FooNodeConfig, whose spec.family has to be absent or {family:?}: {error}"
+            "the image of spec.ami.recommended cannot read the user data of the FooNodeConfig, whose spec.family has to be absent or {family:?}: {error}; without spec.family it follows the image by itself"
         );
         Blocked::new(Reason::ImageFamilyDiffers, message)
     })
