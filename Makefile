@@ -11,6 +11,8 @@ MAKEFLAGS += --no-print-directory
 VERSION ?= v0.1.0
 # Where the image of a release is, without tag; empty is the one that deploy/default names.
 IMAGE ?=
+# Where dist/ is published, an address of https, for Krew; empty is the one that `xtask krew` names.
+DOWNLOADS ?=
 # Linked statically: the program needs nothing but a kernel, so the image has nothing else.
 MANAGER_TARGET ?= x86_64-unknown-linux-musl
 bin := $(or $(CARGO_TARGET_DIR),target)/debug
@@ -91,6 +93,10 @@ release: release-manifests manager extension plugin ## All of a release: dist/ (
 	@for program in foo-manager foo-extension kubectl-foo; do \
 	    install -D $(bin)/../$(MANAGER_TARGET)/release/$$program dist/$$program/$(VERSION)/$$program-$(MANAGER_TARGET); \
 	done
+	@cd dist/kubectl-foo/$(VERSION) && tar --create --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner \
+	    --mode=u=rwX,go=rX --transform='s,kubectl-foo-$(MANAGER_TARGET),kubectl-foo,' \
+	    kubectl-foo-$(MANAGER_TARGET) --directory=$(CURDIR) LICENSE | gzip --no-name >kubectl-foo-$(MANAGER_TARGET).tar.gz
+	@$(bin)/xtask krew --version $(VERSION) --out dist $(if $(DOWNLOADS),--url $(DOWNLOADS))
 	@$(bin)/xtask checksums --out dist
 
 release-manifests: prerequisites ## The same without programs: what clusterctl installs from, SBOMs, provenance, checksums

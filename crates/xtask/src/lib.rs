@@ -12,6 +12,7 @@ mod files;
 pub mod generate;
 mod graph;
 mod imports;
+pub mod krew;
 pub mod measure;
 pub mod provenance;
 pub mod release;

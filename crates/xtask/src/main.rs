@@ -47,6 +47,18 @@ enum Command {
         #[arg(long, default_value = xtask::release::IMAGE)]
         image: String,
     },
+    /// Write the Krew manifest of the kubectl plugin of a release folder, beside the plugin's archives
+    Krew {
+        /// Version of the release, for instance v0.1.0
+        #[arg(long)]
+        version: String,
+        /// The folder
+        #[arg(long, default_value = "dist")]
+        out: PathBuf,
+        /// Where the folder is published
+        #[arg(long, default_value = xtask::krew::URL)]
+        url: String,
+    },
     /// Complete the statement of provenance of a release folder and write the checksums of everything in it
     Checksums {
         /// The folder
@@ -82,6 +94,9 @@ fn run() -> Result<ExitCode> {
             for path in xtask::release::write_all(&root, &version, &image, &out)? {
                 println!("{}", path.display());
             }
+        }
+        Command::Krew { version, out, url } => {
+            println!("{}", xtask::krew::write(&version, &out, &url)?.display());
         }
         Command::Checksums { out } => {
             xtask::provenance::complete(&out)?;

@@ -99,3 +99,40 @@ fn programs_of_a_release_are_built_from_the_lock_file_and_without_paths_of_the_m
     let workspace: toml::Table = toml::from_str(&read(&root, "Cargo.toml").unwrap()).unwrap();
     assert_eq!(workspace["profile"]["release"]["overflow-checks"].as_bool(), Some(true));
 }
+
+/// Krew unpacks the archive that the manifest names: the program has to be in it by its own name.
+#[test]
+fn the_archive_for_krew_has_the_program_and_the_license_and_the_same_bytes_every_time() {
+    let lines = dry_run("make release");
+    let place =
+        |what: &str| lines.iter().position(|line| line.contains(what)).unwrap_or_else(|| panic!("no {what}"));
+    assert!(place("tar --create") < place("xtask krew") && place("xtask krew") < place("xtask checksums"));
+    // Make prints a command as it is written, in several lines.
+    let lines = lines.join("\n").replace("\\\n", " ");
+    let pack = lines.lines().find(|line| line.contains("tar --create")).unwrap().trim_start_matches('@');
+    let packed = |mode: u32| {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let release = folder.path().join("dist/kubectl-foo/v0.1.0");
+        std::fs::create_dir_all(&release).unwrap();
+        let program = release.join(format!("kubectl-foo-{}", sbom::TARGET));
+        std::fs::write(&program, "a program").unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(mode)).unwrap();
+        let bash = |command: &str, folder: &Path| {
+            let run = std::process::Command::new("bash")
+                .args(["-c", command])
+                .current_dir(folder)
+                .output()
+                .unwrap();
+            assert!(run.status.success(), "{command}: {}", String::from_utf8_lossy(&run.stderr));
+            String::from_utf8(run.stdout).unwrap()
+        };
+        bash(pack, folder.path());
+        let archive = format!("{}.tar.gz", program.display());
+        assert_eq!(bash(&format!("tar --list --file={archive}"), folder.path()), "kubectl-foo\nLICENSE\n");
+        let listed = bash(&format!("tar --list --verbose --file={archive}"), folder.path());
+        assert!(listed.starts_with("-rwxr-xr-x 0/0"), "{listed}");
+        std::fs::read(archive).unwrap()
+    };
+    assert!(packed(0o755) == packed(0o700), "it depends on the machine");
+}
