@@ -1,5 +1,5 @@
 //! What delays the deletion of Machines, per Pod. [`read`] lists Machines and, in their workload clusters, Pods and
-//! budgets; [`message`] reads what Cluster API reports, [`pods`] judges Pods, [`text`] prints it.
+//! budgets; [`message`] reads what Cluster API reports, [`pods`] judges Pods, `text` prints it.
 
 pub mod message;
 mod pods;

@@ -1,5 +1,5 @@
 //! A cluster as a tree: Cluster, control plane, network, pools, Machines; what is under way, and why something is not
-//! well. [`read`] lists the objects, [`tree`] makes the tree, [`text`] prints it.
+//! well. [`read`] lists the objects, `tree` makes the tree, `text` prints it.
 
 mod progress;
 pub mod read;
