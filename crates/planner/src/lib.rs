@@ -63,6 +63,6 @@ pub struct Plan {
     /// What is true, and what the pool waits for.
     pub report: Report,
     /// What to remember until the next pass, before the outcomes of the actions are noted in it with
-    /// [`Memory::answered`].
+    /// [`Memory::completed`].
     pub memory: Memory,
 }

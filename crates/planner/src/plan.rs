@@ -19,7 +19,7 @@ const CLOCKS_AGAIN: Duration = Duration::from_secs(30);
 /// Decides what to do next about one pool.
 ///
 /// Total and deterministic: every combination of values has exactly one plan. The caller carries out the
-/// actions in order and records the result of each in the returned memory with [`Memory::answered`].
+/// actions in order and records the result of each in the returned memory with [`Memory::completed`].
 pub fn plan(desired: &Desired, observed: &Observed, memory: &Memory) -> Plan {
     let memory = memory.absorbed(observed);
     let situation = Situation::new(desired, observed, &memory);
