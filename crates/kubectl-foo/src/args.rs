@@ -127,6 +127,16 @@ pub enum Command {
         #[arg(short, long, value_enum)]
         output: Option<Format>,
     },
+    /// Print objects, events and versions for others who are to help, without secrets.
+    ///
+    /// The objects are those of the provider and of Cluster API in the namespace. Secrets are not read, and texts that may
+    /// be secret are replaced: the documentation of the plugin says which.
+    #[command(after_help = STATUSES)]
+    SupportBundle {
+        /// Form of the output.
+        #[arg(short, long, value_enum, default_value = "yaml")]
+        output: Format,
+    },
     /// Print what a shell reads when it starts, to complete kubectl and kubectl foo.
     #[command(after_help = "\
 kubectl starts kubectl_complete-foo to complete `kubectl foo`: link that name to kubectl-foo, beside it on the PATH.

@@ -25,5 +25,6 @@ pub mod rollout;
 pub mod run;
 pub mod shell;
 pub mod status;
+pub mod support;
 pub mod terminal;
 mod text;

@@ -11,7 +11,7 @@ use crate::shell::script;
 use crate::status::read::Facts;
 use crate::status::{self, Machines};
 use crate::terminal::{Format, Out, Screen};
-use crate::{events, explain};
+use crate::{events, explain, support};
 use anyhow::Result;
 use jiff::Timestamp;
 use std::convert::Infallible;
@@ -94,6 +94,9 @@ pub async fn on(
                 Some(format) => out.document(format, &timeline)?,
                 None => out.print(&events::text(&timeline))?,
             }
+        }
+        Command::SupportBundle { output } => {
+            out.document(output, &support::read(&reads, Timestamp::now()).await)?;
         }
         Command::Completion { shell } => out.print(&script(shell))?,
     }

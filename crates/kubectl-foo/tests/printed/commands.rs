@@ -4,12 +4,13 @@ use crate::is_printed;
 use crate::pools::{foo_machine, machine, pool};
 use clap::{CommandFactory as _, Parser as _};
 use foo_api::capi::{Cluster, Machine};
-use foo_api::{FooMachine, FooMachinePool};
+use foo_api::{FooMachine, FooMachinePool, FooNodeConfig};
 use foo_apiserver_fake::{FakeApiServer, Fault, Verb};
+use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Node, Pod};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Api;
-use kube::api::DeleteParams;
+use kube::api::{ApiResource, DeleteParams, DynamicObject, PostParams};
 use kubectl_foo::access::{Access, Reads};
 use kubectl_foo::args::Cli;
 use kubectl_foo::drains::{Drain, Source, read, workload};
@@ -22,6 +23,7 @@ use std::time::Duration;
 /// A cluster with a pool of two, in the namespace `default`.
 fn world() -> FakeApiServer {
     let server = FakeApiServer::new();
+    server.register(&definition("apps", "Namespaced", "Deployment", "deployments"));
     let cluster: Cluster = serde_json::from_value(json!({
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": {"namespace": "default", "name": "c"},
         "spec": {"infrastructureRef": {"apiGroup": "infrastructure.foo.com", "kind": "FooCluster", "name": "c"}},
@@ -87,6 +89,10 @@ async fn every_kind_is_listed_once() {
         ("drains foomp/workers", "FooMachine FooMachinePool Machine"),
         ("rollout status --watch=false", "FooMachinePool MachinePool"),
         ("events -A", "Event"),
+        (
+            "support-bundle",
+            "Cluster Deployment Event FooCluster FooControlPlane FooMachine FooMachinePool FooNodeConfig Machine MachinePool",
+        ),
         ("events c", "Cluster Event FooControlPlane FooMachinePool FooNodeConfig Machine MachinePool"),
     ] {
         let server = world();
@@ -96,6 +102,69 @@ async fn every_kind_is_listed_once() {
         assert_eq!(listed(&server).join(" "), kinds, "{command}");
         assert!(server.requests().writes().is_empty(), "{command}");
     }
+}
+
+/// Everything that a bundle must not contain is in some field of some object.
+#[tokio::test]
+async fn a_support_bundle_has_all_objects_and_no_secret() {
+    let server = world();
+    let deployment: Deployment = serde_json::from_value(json!({
+        "metadata": {"namespace": "foo-system", "name": "manager", "labels": {"cluster.x-k8s.io/provider": "infrastructure-foo"}},
+        "spec": {"replicas": 2, "selector": {}, "template": {"spec": {"containers": [{"name": "m", "image": "foo:v1"}]}}},
+    }))
+    .unwrap();
+    server.create(&deployment).unwrap();
+    let node_config: FooNodeConfig = serde_json::from_value(json!({
+        "apiVersion": "bootstrap.foo.com/v1alpha1", "kind": "FooNodeConfig",
+        "metadata": {"namespace": "default", "name": "linux", "annotations": {
+            "kubectl.kubernetes.io/last-applied-configuration": "secret-1", "example.com/note": "secret-2",
+            "infrastructure.foo.com/known": "kept-1",
+        }},
+        "spec": {
+            "family": "AL2023", "labels": {"team": "kept-2"}, "preCommands": ["echo secret-3"],
+            "files": [{"path": "/etc/secret-4", "content": "secret-5"}], "extra": "a: secret-6",
+        },
+    }))
+    .unwrap();
+    server.create(&node_config).unwrap();
+    let mut cluster = json!({
+        "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": {"namespace": "default", "name": "d"},
+    });
+    cluster["spec"] = json!({"topology": {
+        "classRef": {"name": "kept-3"}, "variables": [{"name": "kept-4", "value": {"deep": ["secret-7", 7]}}],
+        "workers": {"machinePools": [{"name": "kept-5", "variables": {"overrides": [{"name": "o", "value": "secret-8"}]}}]},
+    }});
+    let clusters: Api<DynamicObject> =
+        Api::namespaced_with(server.client(), "default", &ApiResource::erase::<Cluster>(&()));
+    clusters.create(&PostParams::default(), &serde_json::from_value(cluster).unwrap()).await.unwrap();
+    let edited = server.edit("default", "workers", |pool: &mut FooMachinePool| {
+        pool.status.get_or_insert_default().conditions[0].message =
+            "AKIAIOSFODNN7EXAMPLE is kept-6".to_owned();
+    });
+    edited.unwrap();
+
+    let writes = server.requests().writes().count();
+    let ran = run(&server, "support-bundle -o json").await;
+    assert_eq!(server.requests().writes().count(), writes);
+    assert_eq!((ran.error(), ran.errors.as_str()), (String::new(), ""));
+    assert!(!ran.output.contains("secret-") && !ran.output.contains("AKIA"), "{}", ran.output);
+    for kept in 1..=6 {
+        assert!(ran.output.contains(&format!("kept-{kept}")), "kept-{kept} is missing: {}", ran.output);
+    }
+    let bundle: Value = serde_json::from_str(&ran.output).unwrap();
+    assert_eq!(bundle["objects"]["FooMachine"].as_array().unwrap().len(), 2);
+    assert_eq!(bundle["objects"]["Cluster"][1]["spec"]["topology"]["variables"][0]["value"]["deep"][1], 7);
+    assert_eq!(
+        bundle["providers"][0],
+        json!({"deployment": "foo-system/manager", "images": ["foo:v1"], "ready": 0, "replicas": 2})
+    );
+    assert!(listed(&server).iter().all(|kind| kind != "Secret"));
+
+    server.inject(Fault::status(403).kind("Machine").always());
+    let ran = run(&server, "support-bundle").await;
+    assert_eq!(ran.error(), "");
+    assert!(ran.errors.contains("warning: could not list machines.cluster.x-k8s.io"), "{}", ran.errors);
+    assert!(ran.output.contains("incomplete:\n- \"could not list machines"), "{}", ran.output);
 }
 
 #[tokio::test]

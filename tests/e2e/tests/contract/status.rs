@@ -1,10 +1,12 @@
 //! What the status of our objects reports.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{self, Kind, text};
 use foo_testbed::world::{IMAGE, INSTANCE_TYPE, MachineView, QUIET_PERIOD, Request, SOON};
-use foo_testbed::{Probe, nothing_happens, until_quiet, wait_until};
+use foo_testbed::{Probe, World, nothing_happens, until_quiet, wait_until};
 use serde_json::{Value, json};
 
 #[test]
@@ -101,6 +103,28 @@ fn a_settled_pool_causes_no_write() {
     });
 }
 
+/// A support bundle has the pool, and no value of any Secret of the management cluster.
+async fn has_no_secret(world: &World, bundle: &str) -> Result<()> {
+    let read: Value = serde_json::from_str(bundle)?;
+    ensure!(read["incomplete"].is_null() && bundle.contains("explained"), "{bundle}");
+    let secrets = world.api().kubectl(["get", "secrets", "--all-namespaces", "--output=json"]).await?;
+    let secrets: Value = serde_json::from_str(&secrets)?;
+    let mut searched = 0;
+    for secret in secrets["items"].as_array().into_iter().flatten() {
+        for (key, value) in secret["data"].as_object().into_iter().flatten() {
+            let value = String::from_utf8(BASE64.decode(value.as_str().unwrap_or_default())?)?;
+            // A kubeconfig has its credentials in fields; certificate authorities are public.
+            let words = value.split_whitespace().filter(|word| word.len() >= 16);
+            for word in words.filter(|word| !value.contains(&format!("certificate-authority-data: {word}"))) {
+                ensure!(!bundle.contains(word), "{}: {key}", secret["metadata"]["name"]);
+                searched += 1;
+            }
+        }
+    }
+    ensure!(searched > 0, "there are no Secrets");
+    Ok(())
+}
+
 /// `kubectl foo`, found by the real kubectl, shows what the pool's objects report.
 #[test]
 fn the_plugin_explains_what_a_pool_waits_for() {
@@ -150,6 +174,8 @@ fn the_plugin_explains_what_a_pool_waits_for() {
         assert!(events.contains("FooMachinePool explained/workers"), "{events}");
         let drains = foo(&["drains"], &here).await?;
         assert_eq!(drains, "no Machine is being deleted\n");
+        let bundle = foo(&["support-bundle", "-A", "-o", "json"], &[]).await?;
+        has_no_secret(world, &bundle).await?;
 
         let workload = pool.run("web", 2).await?;
         pool.scale(1).await?;
