@@ -89,7 +89,9 @@ pub async fn read(reads: &Reads<'_>, now: Timestamp) -> Bundle {
     let mut noted = |error: anyhow::Error| incomplete.push(format!("{error:#}"));
     let timeline = timeline.map_err(&mut noted).map(|timeline| timeline.events).unwrap_or_default();
     let deployments = deployments.map_err(&mut noted).unwrap_or_default();
-    incomplete.iter().for_each(|error| reads.warn(error.clone()));
+    for error in &incomplete {
+        reads.warn(error.clone());
+    }
     Bundle {
         plugin: env!("CARGO_PKG_VERSION"),
         taken_at: now,
@@ -184,28 +186,30 @@ fn redacted<K: Listed>(object: Whole<K>) -> Value {
         let hidden = spec.iter_mut().filter(|(field, _)| !OF_NODE_CONFIGS.contains(&field.as_str()));
         hidden.for_each(|(_, value)| texts(value, &|_| REDACTED.to_owned()));
     }
-    variables(rest.get_mut("spec").and_then(|spec| spec.get_mut("topology")));
+    if let Some(topology) = rest.get_mut("spec").and_then(|spec| spec.get_mut("topology")) {
+        variables(topology);
+    }
+    rest.insert("apiVersion".to_owned(), K::api_version(&()).into());
+    rest.insert("kind".to_owned(), K::kind(&()).into());
+    rest.insert("metadata".to_owned(), json!(metadata));
     let mut whole = Value::Object(rest);
-    whole["apiVersion"] = K::api_version(&()).into();
-    whole["kind"] = K::kind(&()).into();
-    whole["metadata"] = json!(metadata);
     texts(&mut whole, &without_credentials);
     whole
 }
 
 /// Replaces the values of all variables below, those of overrides too.
-fn variables(below: Option<&mut Value>) {
+fn variables(below: &mut Value) {
     match below {
-        Some(Value::Object(fields)) => {
-            if fields.contains_key("name") && fields.contains_key("value") {
-                fields.iter_mut().filter(|(field, _)| *field == "value").for_each(|(_, value)| {
-                    texts(value, &|_| REDACTED.to_owned());
-                });
+        Value::Object(fields) => {
+            if fields.contains_key("name")
+                && let Some(value) = fields.get_mut("value")
+            {
+                texts(value, &|_| REDACTED.to_owned());
             }
-            fields.iter_mut().for_each(|(_, field)| variables(Some(field)));
+            fields.values_mut().for_each(variables);
         }
-        Some(Value::Array(items)) => items.iter_mut().for_each(|item| variables(Some(item))),
-        _ => {}
+        Value::Array(items) => items.iter_mut().for_each(variables),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

@@ -106,17 +106,17 @@ fn a_settled_pool_causes_no_write() {
 /// A support bundle has the pool, and no value of any Secret of the management cluster.
 async fn has_no_secret(world: &World, bundle: &str) -> Result<()> {
     let read: Value = serde_json::from_str(bundle)?;
-    ensure!(read["incomplete"].is_null() && bundle.contains("explained"), "{bundle}");
+    ensure!(read.get("incomplete").is_none() && bundle.contains("explained"), "{bundle}");
     let secrets = world.api().kubectl(["get", "secrets", "--all-namespaces", "--output=json"]).await?;
     let secrets: Value = serde_json::from_str(&secrets)?;
     let mut searched = 0;
-    for secret in secrets["items"].as_array().into_iter().flatten() {
-        for (key, value) in secret["data"].as_object().into_iter().flatten() {
+    for secret in secrets.get("items").and_then(Value::as_array).into_iter().flatten() {
+        for (key, value) in secret.get("data").and_then(Value::as_object).into_iter().flatten() {
             let value = String::from_utf8(BASE64.decode(value.as_str().unwrap_or_default())?)?;
             // A kubeconfig has its credentials in fields; certificate authorities are public.
             let words = value.split_whitespace().filter(|word| word.len() >= 16);
             for word in words.filter(|word| !value.contains(&format!("certificate-authority-data: {word}"))) {
-                ensure!(!bundle.contains(word), "{}: {key}", secret["metadata"]["name"]);
+                ensure!(!bundle.contains(word), "{}: {key}", kinds::text(secret, "/metadata/name"));
                 searched += 1;
             }
         }
