@@ -5,7 +5,7 @@ use crate::refused::{Request, refused, resource};
 use anyhow::{Context as _, Result, bail};
 use kube::api::ListParams;
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::core::{DeserializeGuard, NamespaceResourceScope};
+use kube::core::{DeserializeGuard, NamespaceResourceScope, ObjectList};
 use kube::{Api, Client, Config, ResourceExt as _};
 use std::cell::RefCell;
 use std::path::Path;
@@ -15,6 +15,30 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Objects in one response.
 const PAGE: u32 = 500;
+
+/// Whether a domain name is that one, or below it.
+pub fn is_in(domain: &str, of: &str) -> bool {
+    domain.strip_suffix(of).is_some_and(|below| below.is_empty() || below.ends_with('.'))
+}
+
+/// All items of a list that the API server gives in pages.
+///
+/// # Errors
+/// That of the first page that cannot be read.
+pub async fn all_pages<T: Clone, E>(
+    params: ListParams,
+    list: impl AsyncFn(&ListParams) -> Result<ObjectList<T>, E>,
+) -> Result<Vec<T>, E> {
+    let (mut read, mut page) = (Vec::new(), params.limit(PAGE));
+    loop {
+        let listed = list(&page).await?;
+        read.extend(listed.items);
+        match listed.metadata.continue_.filter(|token| !token.is_empty()) {
+            Some(token) => page = page.continue_token(&token),
+            None => return Ok(read),
+        }
+    }
+}
 
 /// A kind in namespaces that can be listed.
 pub trait Listed:
@@ -116,24 +140,17 @@ impl<'a> Reads<'a> {
             None => Api::all(self.client.clone()),
         };
         let (kind, resource) = (K::kind(&()), resource::<K>());
+        let request = Request { verb: "list", resource: &resource, namespace };
+        let listed = all_pages(params, async |page| api.list(page).await).await;
         let mut read = Vec::new();
-        let mut page = params.limit(PAGE);
-        loop {
-            let request = Request { verb: "list", resource: &resource, namespace };
-            let listed = api.list(&page).await.map_err(|error| refused(request, error))?;
-            let next = listed.metadata.continue_.clone().filter(|token| !token.is_empty());
-            for object in listed.items {
-                let name = object.name_any();
-                match object.0 {
-                    Ok(object) => read.push(object),
-                    Err(error) => self.warn(format!("{kind} {name} cannot be read: {}", error.error)),
-                }
-            }
-            match next {
-                Some(token) => page = page.continue_token(&token),
-                None => return Ok(read),
+        for object in listed.map_err(|error| refused(request, error))? {
+            let name = object.name_any();
+            match object.0 {
+                Ok(object) => read.push(object),
+                Err(error) => self.warn(format!("{kind} {name} cannot be read: {}", error.error)),
             }
         }
+        Ok(read)
     }
 
     /// What was read, or nothing and a warning.

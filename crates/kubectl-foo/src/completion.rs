@@ -2,7 +2,7 @@
 //! the words after `kubectl foo`, the last of them unfinished, and takes a candidate from each line of its output; the
 //! last line is a directive of the Go library cobra. The program under that name is this one.
 
-use crate::access::{Access, Reads};
+use crate::access::{Access, Reads, all_pages};
 use crate::args::{Cli, kinds};
 use crate::asked::{Asked, Kind, asked};
 use anyhow::Result;
@@ -25,8 +25,6 @@ const FILES: u8 = 0;
 const NO_FILES: u8 = 4;
 /// A user waits for the candidates.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Names in one response.
-const PAGE: u32 = 500;
 
 /// The words to complete, if that is what this process is started for: its arguments with the name of the program.
 pub fn requested(arguments: &[String]) -> Option<&[String]> {
@@ -94,15 +92,8 @@ impl Objects {
 
 async fn names<K: crate::access::Listed>(reads: &Reads<'_>, namespace: &str) -> Result<Vec<String>> {
     let api: Api<K> = Api::namespaced(reads.client.clone(), namespace);
-    let (mut names, mut page) = (Vec::new(), ListParams::default().limit(PAGE));
-    loop {
-        let listed = api.list_metadata(&page).await?;
-        names.extend(listed.items.iter().map(kube::ResourceExt::name_any));
-        match listed.metadata.continue_.filter(|token| !token.is_empty()) {
-            Some(token) => page = page.continue_token(&token),
-            None => return Ok(names),
-        }
-    }
+    let listed = all_pages(ListParams::default(), async |page| api.list_metadata(page).await).await?;
+    Ok(listed.iter().map(kube::ResourceExt::name_any).collect())
 }
 
 /// What can stand in the place of the last word, without a look into the cluster.

@@ -173,11 +173,7 @@ fn timeline(events: &[Event], is_asked: impl Fn(&ObjectReference) -> bool) -> Ti
 fn is_of_groups(about: &ObjectReference) -> bool {
     let group =
         about.api_version.as_deref().and_then(|version| version.split_once('/')).map(|(group, _)| group);
-    group.is_some_and(|group| {
-        GROUPS.iter().any(|ours| {
-            group.strip_suffix(ours).is_some_and(|before| before.is_empty() || before.ends_with('.'))
-        })
-    })
+    group.is_some_and(|group| GROUPS.into_iter().any(|ours| is_in(group, ours)))
 }
 
 /// `None` for an event without any time.

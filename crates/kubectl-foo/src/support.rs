@@ -1,7 +1,7 @@
 //! What a user gives to others who are to help: objects of the management cluster, events, and which versions run.
 //! Secrets are not read. What may be secret in other objects is replaced: see [`redacted`].
 
-use crate::access::{Listed, Reads};
+use crate::access::{Listed, Reads, is_in};
 use crate::events::{self, Moment};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooCluster, FooControlPlane, FooMachine, FooMachinePool, FooNodeConfig};
@@ -19,10 +19,12 @@ use std::marker::PhantomData;
 
 /// Stands for a text that may be secret.
 const REDACTED: &str = "REDACTED";
-/// Domains whose annotations have a known meaning; `foo.com` and `x-k8s.io` with all below them.
+/// Domains whose annotations have a known meaning, with all below them.
 const DOMAINS: [&str; 2] = ["foo.com", "x-k8s.io"];
 /// The fields of a FooNodeConfig that are not written to disks of Nodes: of all others the texts are replaced.
 const OF_NODE_CONFIGS: [&str; 5] = ["family", "cluster", "labels", "taints", "compression"];
+/// Fields with a value of any form, whose texts are replaced in every kind.
+const FREE_FORM: [&str; 1] = ["configurationValues"];
 /// Label of the Deployments that clusterctl has installed.
 const PROVIDER_LABEL: &str = "cluster.x-k8s.io/provider";
 
@@ -166,17 +168,14 @@ impl<K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>> Resource for
 }
 
 /// The object without texts that may be secret: values of annotations of other domains (kubectl keeps a copy of the whole
-/// object in one), what a FooNodeConfig writes to disks, values of variables of a ClusterClass, and credentials by their
-/// form wherever they are.
+/// object in one), what a FooNodeConfig writes to disks, values of variables of a ClusterClass, configuration of add-ons of
+/// EKS, and credentials by their form wherever they are.
 fn redacted<K: Listed>(object: Whole<K>) -> Value {
     let Whole { mut metadata, mut rest, .. } = object;
     metadata.managed_fields = None;
     for (name, value) in metadata.annotations.iter_mut().flatten() {
         let domain = name.split_once('/').map(|(domain, _)| domain).unwrap_or_default();
-        let is_known = |known: &str| {
-            domain.strip_suffix(known).is_some_and(|below| below.is_empty() || below.ends_with('.'))
-        };
-        if !DOMAINS.into_iter().any(is_known) {
+        if !DOMAINS.into_iter().any(|known| is_in(domain, known)) {
             REDACTED.clone_into(value);
         }
     }
@@ -184,8 +183,9 @@ fn redacted<K: Listed>(object: Whole<K>) -> Value {
         && let Some(spec) = rest.get_mut("spec").and_then(Value::as_object_mut)
     {
         let hidden = spec.iter_mut().filter(|(field, _)| !OF_NODE_CONFIGS.contains(&field.as_str()));
-        hidden.for_each(|(_, value)| texts(value, &|_| REDACTED.to_owned()));
+        hidden.for_each(|(_, value)| hide(value));
     }
+    rest.values_mut().for_each(free_form);
     if let Some(topology) = rest.get_mut("spec").and_then(|spec| spec.get_mut("topology")) {
         variables(topology);
     }
@@ -204,13 +204,31 @@ fn variables(below: &mut Value) {
             if fields.contains_key("name")
                 && let Some(value) = fields.get_mut("value")
             {
-                texts(value, &|_| REDACTED.to_owned());
+                hide(value);
             }
             fields.values_mut().for_each(variables);
         }
         Value::Array(items) => items.iter_mut().for_each(variables),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// Replaces the texts of all fields below that may have a value of any form.
+fn free_form(below: &mut Value) {
+    match below {
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                if FREE_FORM.contains(&field.as_str()) { hide(value) } else { free_form(value) }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(free_form),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Replaces every text in a value.
+fn hide(value: &mut Value) {
+    texts(value, &|_| REDACTED.to_owned());
 }
 
 /// Changes every text in a value; the names of fields stay.
@@ -228,7 +246,7 @@ fn without_credentials(text: &str) -> String {
     if text.contains("PRIVATE KEY-----") {
         return REDACTED.to_owned();
     }
-    let is_inside = |character: char| character.is_ascii_alphanumeric() || "-_.+/=".contains(character);
+    let is_inside = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while !rest.is_empty() {
@@ -243,7 +261,7 @@ fn without_credentials(text: &str) -> String {
     shown
 }
 
-/// Whether a word looks like an access key id of AWS, a token of an EKS cluster, or a JSON Web Token.
+/// Whether a word has the form of an access key id of AWS, a token of an EKS cluster, or a JSON Web Token.
 fn is_credential(word: &str) -> bool {
     let is_key = word.len() == 20 && (word.starts_with("AKIA") || word.starts_with("ASIA"));
     let is_web_token = word.starts_with("eyJ") && word.split('.').count() == 3;
@@ -253,6 +271,7 @@ fn is_credential(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kube::CustomResourceExt as _;
 
     #[test]
     fn credentials_are_known_by_their_form() {
@@ -260,6 +279,8 @@ mod tests {
             ("user AKIAIOSFODNN7EXAMPLE is denied", "user REDACTED is denied"),
             ("\"k8s-aws-v1.aHR0cHM\": expired", "\"REDACTED\": expired"),
             ("Bearer eyJhbGciOi.eyJzdWIi.c2ln", "Bearer REDACTED"),
+            ("user/AKIAIOSFODNN7EXAMPLE", "user/REDACTED"),
+            ("id=ASIAIOSFODNN7EXAMPLE+x", "id=REDACTED+x"),
             ("-----BEGIN RSA PRIVATE KEY-----\nx", "REDACTED"),
         ];
         for (text, expected) in redacted {
@@ -268,5 +289,45 @@ mod tests {
         for text in ["arn:aws:iam::123456789012:role/nodes, ip-10-0-1-2: 3 of 4 – AKIA", "", "ü"] {
             assert_eq!(without_credentials(text), text);
         }
+    }
+
+    #[test]
+    fn every_field_of_any_form_is_redacted() {
+        let kinds = [
+            FooCluster::crd(),
+            FooControlPlane::crd(),
+            FooMachinePool::crd(),
+            FooMachine::crd(),
+            FooNodeConfig::crd(),
+        ];
+        let mut found = Vec::new();
+        for kind in kinds {
+            of_any_form("", &json!(kind), &mut found);
+        }
+        assert!(!found.is_empty(), "the schemas are read wrongly");
+        found.retain(|field| !FREE_FORM.contains(&field.as_str()));
+        assert_eq!(found, Vec::<String>::new());
+    }
+
+    /// The names of the fields below whose schema keeps unknown fields.
+    fn of_any_form(name: &str, below: &Value, found: &mut Vec<String>) {
+        match below {
+            Value::Object(fields) => {
+                if fields.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(true)) {
+                    found.push(name.to_owned());
+                }
+                fields.iter().for_each(|(name, field)| of_any_form(name, field, found));
+            }
+            Value::Array(items) => items.iter().for_each(|item| of_any_form(name, item, found)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    #[test]
+    fn texts_of_fields_of_any_form_are_replaced_wherever_they_are() {
+        let mut spec = json!({"addons": [{"name": "a", "configurationValues": {"x": ["s"], "n": 3}}]});
+        free_form(&mut spec);
+        let expected = json!({"addons": [{"name": "a", "configurationValues": {"x": [REDACTED], "n": 3}}]});
+        assert_eq!(spec, expected);
     }
 }

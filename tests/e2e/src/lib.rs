@@ -29,10 +29,10 @@ pub use set::set;
 pub use worlds::Worlds;
 
 use anyhow::{Context as _, Result};
-use foo_testbed::World;
 use foo_testbed::world::WorldOptions;
+use foo_testbed::{Probe, World, wait_until};
 use std::sync::LazyLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 
@@ -84,6 +84,16 @@ pub fn in_world_with(options: WorldOptions, test: impl AsyncFnOnce(&'static Worl
 /// The test failed.
 pub fn alone(test: impl AsyncFnOnce() -> Result<()>) {
     RUNTIME.block_on(async { fail_on(test().await) });
+}
+
+/// Repeats a change of `spec.topology.version` until Cluster API's webhook accepts it. It refuses a version while an
+/// earlier upgrade still waits for `AfterClusterUpgrade`, and before core is connected to the workload cluster: both end a
+/// moment after the Cluster shows the topology as reconciled.
+///
+/// # Errors
+/// The time is over; the error is the last refusal.
+pub async fn version_is_accepted(timeout: Duration, change: impl AsyncFn() -> Result<()>) -> Result<()> {
+    wait_until("core to accept another version", timeout, async || change().await.map(Probe::Done)).await
 }
 
 async fn start(options: WorldOptions) -> Result<World> {

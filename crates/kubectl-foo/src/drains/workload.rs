@@ -44,14 +44,12 @@ pub async fn refine(
     let refined = clusters.into_iter().map(async |((namespace, cluster), drains)| {
         let place = format!("Pods and budgets of Cluster {namespace}/{cluster}");
         let refined = async {
-            let access = match file {
-                Some(file) => {
-                    let mut config = Access::config_of(Some(file), None).await?;
-                    (config.connect_timeout, config.read_timeout) = (Some(PATIENCE), Some(PATIENCE));
-                    Access::with(config)?
-                }
+            let mut config = match file {
+                Some(file) => Access::config_of(Some(file), None).await?,
                 None => of_secret(reads.client, &namespace, &cluster).await?,
             };
+            (config.connect_timeout, config.read_timeout) = (Some(PATIENCE), Some(PATIENCE));
+            let access = Access::with(config)?;
             of_nodes(&access.client, drains, now, reads, &place).await
         };
         if let Err(error) = refined.await {
@@ -101,7 +99,7 @@ pub async fn of_nodes(
     Ok(())
 }
 
-async fn of_secret(client: &Client, namespace: &str, cluster: &str) -> Result<Access> {
+async fn of_secret(client: &Client, namespace: &str, cluster: &str) -> Result<Config> {
     let name = format!("{cluster}-kubeconfig");
     let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
     let request = Request { verb: "get", resource: "secrets", namespace: Some(namespace) };
@@ -110,9 +108,7 @@ async fn of_secret(client: &Client, namespace: &str, cluster: &str) -> Result<Ac
     let text = secret.data.and_then(|mut data| data.remove(SECRET_VALUE_KEY)).map(|bytes| bytes.0);
     let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
     let text = text.with_context(|| format!("Secret {name} has no text under the key {SECRET_VALUE_KEY}"))?;
-    let mut config = config(&text).await.with_context(|| format!("Secret {name}"))?;
-    (config.connect_timeout, config.read_timeout) = (Some(PATIENCE), Some(PATIENCE));
-    Access::with(config)
+    config(&text).await.with_context(|| format!("Secret {name}"))
 }
 
 /// The configuration in a Secret. Whoever may write the Secret must be able neither to start programs on this machine,

@@ -8,6 +8,7 @@ use crate::parts::{
 };
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::document::Reader;
+use foo_e2e::version_is_accepted;
 use foo_testbed::world::kinds::{self, Kind, number, text};
 use foo_testbed::world::{Cluster, Pool, QUIET_PERIOD, RELEASE, World};
 use foo_testbed::{Probe, nothing_happens, until_quiet, wait_until};
@@ -188,12 +189,7 @@ async fn is_upgraded(
     before: &BTreeSet<String>,
 ) -> Result<BTreeSet<String>> {
     let upgrade = json!({"spec": {"topology": {"version": version}}});
-    // The topology is as requested a moment before core has called `AfterClusterUpgrade` and accepts the next version.
-    wait_until("core to accept another version", SOON_ON_EKS, async || {
-        let refused = cluster.patch(Kind::Cluster, &upgrade).await.err();
-        Ok(Probe::when(refused.is_none(), || format!("{refused:?}")))
-    })
-    .await?;
+    version_is_accepted(SOON_ON_EKS, async || cluster.patch(Kind::Cluster, &upgrade).await).await?;
     runs(cluster, version).await?;
     let after = ids(&have_nodes(cluster, version).await?);
     ensure!(before.is_disjoint(&after), "Nodes of before the upgrade to {version}: {before:?}, {after:?}");

@@ -5,6 +5,7 @@ use crate::management::{CLUSTER, Management, on_management};
 use crate::provider::TEST_CONTROL_PLANE;
 use crate::topology;
 use anyhow::{Result, ensure};
+use foo_e2e::version_is_accepted;
 use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::ec2::workload_volumes::WorkloadVolume;
 use foo_simulator::core::network::PRIVATE_SUBNETS;
@@ -117,12 +118,7 @@ fn the_extension_blocks_a_cluster_and_plans_its_upgrade() {
             "metadata": {"annotations": {PAUSE: ""}},
             "spec": {"topology": {"version": "v1.36.0"}},
         });
-        // Core's webhook asks the workload cluster, to which core connects a moment after the Cluster is there.
-        wait_until("core to accept another version", SOON, async || {
-            let refused = management.patch(CLUSTER, NAME, NAME, &upgrade).await.err();
-            Ok(Probe::when(refused.is_none(), || format!("{refused:?}")))
-        })
-        .await?;
+        version_is_accepted(SOON, async || management.patch(CLUSTER, NAME, NAME, &upgrade).await).await?;
         let paused = format!("the annotation {PAUSE} of the Cluster blocks the workers");
         topology::has_condition(management, NAME, NAME, &["AfterControlPlaneUpgrade", &paused]).await?;
         ensure!(

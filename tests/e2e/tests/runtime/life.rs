@@ -7,6 +7,7 @@ use crate::provider::{TEST_CONTROL_PLANE, TEST_MACHINE};
 use crate::served::{Served, handlers, register};
 use crate::topology::{self, VERSION};
 use anyhow::{Context as _, Result, ensure};
+use foo_e2e::version_is_accepted;
 use foo_runtime_sdk::hooks::{
     AfterClusterUpgrade, AfterControlPlaneInitialized, AfterControlPlaneInitializedRequest,
     AfterControlPlaneUpgrade, AfterWorkersUpgrade, BeforeClusterCreate, BeforeClusterDelete,
@@ -296,7 +297,7 @@ async fn control_plane_flavour(management: &Management) -> Result<String> {
 async fn an_upgrade_waits_at_every_step(management: &Management, book: &Book) -> Result<bool> {
     let mut waited = true;
     let version = json!({"spec": {"topology": {"version": LAST}}});
-    management.patch(CLUSTER, NAME, NAME, &version).await?;
+    version_is_accepted(SOON, async || management.patch(CLUSTER, NAME, NAME, &version).await).await?;
     for (hook, version, control_plane, workers) in UPGRADE {
         let blocking = format!("Following hooks are blocking upgrade: {hook}: {BLOCKED}");
         topology::has_condition(
