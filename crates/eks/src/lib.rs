@@ -35,7 +35,7 @@
 //! * `AddonSettings::updated` beside it, and `steps/addon.rs`: what an update sends, and what differs;
 //! * `cloud-adapter/src/eks/changes/addons.rs` (sends) and `shapes.rs` (reads), with a case in
 //!   `cloud-adapter/tests/wire/eks.rs`;
-//! * `simulator/src/wire/eks/addons.rs` (reads and shows); what EKS refuses is in `simulator-core/src/core/eks/addons.rs`.
+//! * `simulator/src/wire/eks/addons.rs` (reads and shows); what EKS refuses is in `simulator-core/src/core/rules/eks/addons.rs`.
 //!
 //! Tests: `tests/eks/addons.rs`, `tests/e2e/tests/admission/eks.rs`.
 

@@ -1,6 +1,6 @@
 //! The Kubernetes events about the objects of a cluster, oldest first. Pure functions; `read` lists.
 
-use crate::access::{Reads, meant};
+use crate::access::{Reads, is_in, meant};
 use crate::asked::{Asked, Kind, of_kind};
 use crate::capi::Cluster;
 use crate::text::{last_seen, one_line, table};

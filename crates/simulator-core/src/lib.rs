@@ -19,8 +19,9 @@
 //! assert!(aws.region("eu-central-1").in_service_instances().is_empty());
 //! ```
 //!
-//! A new behaviour is in the subject's file in `core/` (groups: `core/group/`, in the order of `evaluate.rs`), with a
-//! test that cites the rule and its line in docs/simulator-rules.md; where AWS is silent, it is a switch in
+//! State is in the modules of `core/`, and what calls and time change in `core/rules/`, which state never refers to. A new
+//! behaviour is in the subject's file there (groups: `core/rules/group/`, in the order of `evaluate.rs`; networks:
+//! `core/network/`), with a test that cites the rule and its line in docs/simulator-rules.md; where AWS is silent, it is a switch in
 //! `core/settings.rs`.
 
 mod calls;
@@ -44,8 +45,8 @@ mod tests;
 pub use calls::{CallCount, CallRecord};
 pub use clock::{Pace, STEPPED_START};
 pub use config::{DEFAULT_ACCOUNT, DEFAULT_REGION, SimulatorConfig};
-pub use core::eks::AccessMapping;
 pub use core::probability::{NotAProbability, Probability};
+pub use core::rules::eks::AccessMapping;
 pub use faults::{Fault, FaultRule};
 pub use iam::AccessKey;
 pub use iam::directory::InstanceProfile;

@@ -23,10 +23,6 @@ const UNFINISHED: [&str; 5] = [
 const MACHINE_PATHS: [&str; 4] =
     [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/Us", "ers/")];
 
-/// Where modules with the same parent need each other, although their files do not; `xtask measure` lists them. In every other crate
-/// that is a finding.
-const WITH_MODULE_CIRCLES: [&str; 1] = ["crates/simulator-core/src"];
-
 /// Fails with every finding; warnings are printed only.
 pub fn check(root: &Path) -> Result<()> {
     let files = files::read(root)?;
@@ -67,9 +63,7 @@ fn circles(code: &[(&str, &str)]) -> Result<Vec<String>> {
     for name in crates {
         let folder = format!("{name}/src");
         let rust = || code.iter().copied().filter(|(path, _)| crate::is_rust(path));
-        if !WITH_MODULE_CIRCLES.contains(&folder.as_str()) {
-            findings.extend(crate::imports::module_circles(&folder, rust())?.iter().map(ToString::to_string));
-        }
+        findings.extend(crate::imports::module_circles(&folder, rust())?.iter().map(ToString::to_string));
         findings.extend(crate::imports::circles(&folder, rust())?.iter().map(ToString::to_string));
     }
     Ok(findings)

@@ -6,7 +6,7 @@ use foo_api::{FooCluster, FooMachine, FooMachinePoolSpec};
 use foo_controller::labels::AnnouncementOutcome;
 use foo_controller::labels::EventKind;
 use foo_model::{Health, InstanceId, LifecycleState};
-use foo_simulator_core::core::group::members::GracePeriod;
+use foo_simulator_core::core::rules::group::members::GracePeriod;
 use foo_simulator_core::core::sqs::delivery::EventRule;
 use foo_simulator_core::{Fault, FaultRule, Probability};
 use serde_json::json;

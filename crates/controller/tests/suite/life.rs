@@ -3,7 +3,7 @@
 use crate::support::{NS, World};
 use foo_api::FooMachinePool;
 use foo_model::Protection;
-use foo_simulator_core::core::group::operations::{GroupUpdate, SettingsChange};
+use foo_simulator_core::core::rules::group::operations::{GroupUpdate, SettingsChange};
 use kube::ResourceExt as _;
 use std::time::Duration;
 

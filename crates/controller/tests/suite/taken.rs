@@ -4,8 +4,8 @@ use crate::support::{NS, Pool, World};
 use foo_api::FooMachine;
 use foo_api::capi::Machine;
 use foo_model::{InstanceId, LifecycleState, Protection};
-use foo_simulator_core::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
-use foo_simulator_core::core::group::refresh::{PreferencesSpec, RefreshStatus, Treatment};
+use foo_simulator_core::core::rules::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
+use foo_simulator_core::core::rules::group::refresh::{PreferencesSpec, RefreshStatus, Treatment};
 use foo_simulator_core::{Fault, FaultRule, Probability};
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 //! credentials to sign tokens with.
 
 use super::Simulator;
-use crate::core::eks::AccessMapping;
+use crate::core::rules::eks::AccessMapping;
 use crate::iam::roles::Role;
 use crate::iam::{Issued, Keys};
 use crate::presign::SigningKey;

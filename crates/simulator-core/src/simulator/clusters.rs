@@ -1,9 +1,10 @@
 //! What tests do to the clusters of a region.
 
 use super::RegionHandle;
+use crate::core::eks::EksMishap;
 use crate::core::eks::cluster::{ApiServer, Cluster, InsightFact};
-use crate::core::eks::{EksMishap, KubernetesIdentity};
 use crate::core::error::AwsResult;
+use crate::core::rules::eks::KubernetesIdentity;
 use foo_model::eks::Issue;
 
 impl RegionHandle {

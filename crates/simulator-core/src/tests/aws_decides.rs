@@ -7,11 +7,11 @@ use crate::core::document::Document;
 use crate::core::ec2::instances::Market;
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::error::AwsError;
-use crate::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
 use crate::core::group::model::{GroupTag, RootVolume};
-use crate::core::group::operations::GroupUpdate;
-use crate::core::group::refresh::PreferencesSpec;
 use crate::core::mishaps::ZoneState;
+use crate::core::rules::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
+use crate::core::rules::group::operations::GroupUpdate;
+use crate::core::rules::group::refresh::PreferencesSpec;
 use crate::core::settings::{BusyTermination, MetadataTags, MixChange, ProtectionAgainst, ProtectionBegins};
 use foo_model::{
     ActivityStatus, Decrement, GroupName, Health, InstanceId, LifecycleState, Process, Protection,
@@ -275,7 +275,7 @@ fn resource_contention_is_a_failure_of_aws_itself() {
     assert_eq!(AwsError::validation("x").status, 400);
     let scene = scene_with(|settings| settings.codes.group_in_deletion = "ResourceContention".to_owned());
     scene.create(scene.pool((0, 1, 1))).expect("a group");
-    let forced = crate::core::group::operations::Deletion::Forced;
+    let forced = crate::core::rules::group::operations::Deletion::Forced;
     scene.with(|region| region.delete_group(&GroupName::from("pool"), forced)).expect("deleted");
     assert_eq!(scene.set_desired(0).expect_err("refused").status, 500);
 }

@@ -1,7 +1,7 @@
 //! Events as EventBridge delivers them (Auto Scaling User Guide, "Amazon EC2 Auto Scaling event reference").
 
 use super::scene::{Scene, name, scene, scene_with};
-use crate::core::group::hooks::{HookChange, Transition};
+use crate::core::rules::group::hooks::{HookChange, Transition};
 use foo_model::Decrement;
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 
 use super::scene::{REGION, Scene, name, refusal, scene, scene_with};
 use super::sim_cloud::{content, tags};
-use crate::core::group::operations::GroupUpdate;
 use crate::core::lookup::View;
+use crate::core::rules::group::operations::GroupUpdate;
 use crate::core::settings::{ReadOrder, TemplateRefusal};
 use crate::core::{Region, Settings};
 use foo_cloud::{CloudError, Compute as _, ErrorKind, Groups as _};

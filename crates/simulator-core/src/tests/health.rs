@@ -1,7 +1,7 @@
 //! Health: instances that die behind their group's back, and those reported as unhealthy.
 
 use super::scene::{name, refusal, scene};
-use crate::core::group::members::GracePeriod;
+use crate::core::rules::group::members::GracePeriod;
 use foo_cloud::InstanceState;
 use foo_model::{ActivityStatus, Health, LifecycleState, Process, Protection};
 

@@ -2,8 +2,8 @@
 
 use super::scene::{Scene, name, refusal, scene, scene_with};
 use crate::core::document::Document;
-use crate::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
-use crate::core::group::operations::{Deletion, GroupUpdate, SettingsChange};
+use crate::core::rules::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
+use crate::core::rules::group::operations::{Deletion, GroupUpdate, SettingsChange};
 use crate::core::settings::HooksOf;
 use foo_model::{ActivityStatus, Decrement, InstanceId, LifecycleState};
 
@@ -166,7 +166,7 @@ fn every_termination_but_a_forced_deletion_runs_the_hooks() {
     assert_eq!(scene.count(&LifecycleState::TerminatingWait), 1, "scale-in");
     let sick = scene.in_service()[0].clone();
     let unhealthy = foo_model::Health::Unhealthy;
-    let grace = crate::core::group::members::GracePeriod::Ignored;
+    let grace = crate::core::rules::group::members::GracePeriod::Ignored;
     scene.with(|region| region.set_health(&sick, unhealthy, grace)).expect("marked");
     scene.wait(1);
     assert_eq!(scene.count(&LifecycleState::TerminatingWait), 2, "health replacement");

@@ -2,8 +2,8 @@
 
 use super::scene::{Scene, name, refusal, scene};
 use crate::core::error::AwsResult;
-use crate::core::group::launch_instances::{LaunchPlace, LaunchRequest, Launched};
 use crate::core::network::PRIVATE_SUBNETS;
+use crate::core::rules::group::launch_instances::{LaunchPlace, LaunchRequest, Launched};
 use foo_model::{SubnetId, Zone};
 
 fn request(capacity: u32, token: &str) -> LaunchRequest {

@@ -1,7 +1,7 @@
 //! Standby, detach, attach.
 
 use super::scene::{name, refusal, scene, scene_with};
-use crate::core::group::operations::Deletion;
+use crate::core::rules::group::operations::Deletion;
 use crate::core::settings::BusyTermination;
 use foo_cloud::InstanceState;
 use foo_model::{ActivityStatus, Decrement, LifecycleState};

@@ -2,9 +2,9 @@
 
 use super::scene::{Scene, name, scene};
 use crate::core::ec2::instances::Market;
-use crate::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
-use crate::core::group::warm_pool::WarmPoolChange;
 use crate::core::mishaps::{LaunchMishap, Mishap, QuotaClass, ZoneState};
+use crate::core::rules::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
+use crate::core::rules::group::warm_pool::WarmPoolChange;
 use foo_model::{ActivityStatus, Decrement, InstanceId, InstanceType, LifecycleState};
 
 fn mishap(skip: u32, mishap: Mishap) -> LaunchMishap {

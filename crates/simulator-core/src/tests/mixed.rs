@@ -6,13 +6,13 @@ use crate::core::document::Document;
 use crate::core::ec2::instances::Market;
 use crate::core::ec2::templates::TemplateKey;
 use crate::core::error::AwsResult;
-use crate::core::group::launch_instances::LaunchRequest;
-use crate::core::group::operations::NewGroup;
-use crate::core::group::refresh::{PreferencesSpec, RefreshStatus};
-use crate::core::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
-use crate::core::group::warm_pool::WarmPoolChange;
 use crate::core::mishaps::ZoneState;
 use crate::core::network::PRIVATE_SUBNETS;
+use crate::core::rules::group::launch_instances::LaunchRequest;
+use crate::core::rules::group::operations::NewGroup;
+use crate::core::rules::group::refresh::{PreferencesSpec, RefreshStatus};
+use crate::core::rules::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
+use crate::core::rules::group::warm_pool::WarmPoolChange;
 use foo_model::SubnetId;
 
 pub(super) fn types(names: &[&str]) -> Vec<Document> {

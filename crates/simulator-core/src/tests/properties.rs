@@ -5,15 +5,15 @@ use super::scene::{Scene, name, scene_with, source};
 use crate::core::Region;
 use crate::core::document::Document;
 use crate::core::group::activity::ActivityLog;
-use crate::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
-use crate::core::group::launch_instances::{LaunchPlace, LaunchRequest};
-use crate::core::group::members::GracePeriod;
 use crate::core::group::model::{Group, units};
-use crate::core::group::operations::{Cooldown, Deletion, GroupUpdate, NewGroup, SettingsChange};
-use crate::core::group::refresh::{PreferencesSpec, Treatment};
-use crate::core::group::warm_pool::{PoolState, WarmPoolChange};
 use crate::core::mishaps::{LaunchMishap, Mishap, ZoneState};
 use crate::core::network::PRIVATE_SUBNETS;
+use crate::core::rules::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
+use crate::core::rules::group::launch_instances::{LaunchPlace, LaunchRequest};
+use crate::core::rules::group::members::GracePeriod;
+use crate::core::rules::group::operations::{Cooldown, Deletion, GroupUpdate, NewGroup, SettingsChange};
+use crate::core::rules::group::refresh::{PreferencesSpec, Treatment};
+use crate::core::rules::group::warm_pool::{PoolState, WarmPoolChange};
 use foo_cloud::InstanceState;
 use foo_model::{
     ActivityStatus, Decrement, GroupName, Health, InstanceId, LifecycleState, Process, Protection, SubnetId,

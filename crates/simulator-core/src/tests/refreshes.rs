@@ -2,10 +2,10 @@
 
 use super::scene::{Scene, name, refusal, scene, source};
 use crate::core::error::AwsResult;
-use crate::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
-use crate::core::group::refresh::{PreferencesSpec, Refresh, RefreshStatus, Treatment};
-use crate::core::group::source::SourceSpec;
 use crate::core::mishaps::{LaunchMishap, Mishap};
+use crate::core::rules::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
+use crate::core::rules::group::refresh::{PreferencesSpec, Refresh, RefreshStatus, Treatment};
+use crate::core::rules::group::source::SourceSpec;
 use foo_model::{InstanceId, LaunchTemplateId, LifecycleState, Process, Protection};
 use std::time::Duration;
 

@@ -3,10 +3,10 @@
 
 use super::scene::{Scene, name, refusal, scene, scene_with};
 use crate::core::document::Document;
-use crate::core::group::members::GracePeriod;
-use crate::core::group::operations::{GroupUpdate, NewGroup, SettingsChange};
 use crate::core::mishaps::ZoneState;
 use crate::core::network::PRIVATE_SUBNETS;
+use crate::core::rules::group::members::GracePeriod;
+use crate::core::rules::group::operations::{GroupUpdate, NewGroup, SettingsChange};
 use crate::core::settings::ProtectionAgainst;
 use foo_model::{Decrement, Health, InstanceId, LifecycleState, Process, Protection, SubnetId};
 use std::collections::BTreeMap;

@@ -7,9 +7,9 @@ use crate::core::ec2::templates::{NewTemplate, NewVersion, TemplateKey};
 use crate::core::error::AwsResult;
 use crate::core::group::activity::Activity;
 use crate::core::group::model::{Group, GroupTag};
-use crate::core::group::operations::{NewGroup, SettingsChange};
-use crate::core::group::source::{SourceSpec, TemplateSpec};
 use crate::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
+use crate::core::rules::group::operations::{NewGroup, SettingsChange};
+use crate::core::rules::group::source::{SourceSpec, TemplateSpec};
 use crate::core::{Region, Settings};
 use crate::{RegionHandle, Simulator, SimulatorConfig};
 use foo_model::{
@@ -164,7 +164,7 @@ impl Scene {
             region.set_desired_capacity(
                 &name("pool"),
                 desired,
-                crate::core::group::operations::Cooldown::Ignored,
+                crate::core::rules::group::operations::Cooldown::Ignored,
             )
         })
     }

@@ -1,7 +1,7 @@
 //! Sizes: minimum, maximum, desired capacity; making, changing and deleting groups.
 
 use super::scene::{name, refusal, scene, scene_with};
-use crate::core::group::operations::{Cooldown, Deletion, GroupUpdate};
+use crate::core::rules::group::operations::{Cooldown, Deletion, GroupUpdate};
 use foo_model::{ActivityStatus, GroupStatus, LifecycleState, Sizes};
 use std::time::Duration;
 
@@ -150,7 +150,7 @@ fn deletion_protection_refuses() {
     let delete = |how| scene.with(|region| region.delete_group(&name("pool"), how));
     assert!(delete(Deletion::Forced).is_err());
     let protect = GroupUpdate {
-        settings: crate::core::group::operations::SettingsChange {
+        settings: crate::core::rules::group::operations::SettingsChange {
             deletion_protection: Some("prevent-all-deletion".to_owned()),
             ..Default::default()
         },

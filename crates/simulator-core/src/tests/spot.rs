@@ -4,9 +4,9 @@
 use super::scene::{Scene, name, refusal, scene};
 use crate::core::document::Document;
 use crate::core::ec2::templates::TemplateKey;
-use crate::core::group::hooks::{HookChange, Transition};
-use crate::core::group::operations::{GroupUpdate, SettingsChange};
-use crate::core::group::source::{SourceSpec, TemplateSpec};
+use crate::core::rules::group::hooks::{HookChange, Transition};
+use crate::core::rules::group::operations::{GroupUpdate, SettingsChange};
+use crate::core::rules::group::source::{SourceSpec, TemplateSpec};
 use foo_model::{Decrement, InstanceId, LifecycleState};
 
 impl Scene {

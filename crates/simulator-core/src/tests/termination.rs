@@ -1,7 +1,7 @@
 //! Terminations: scale-in, protection, TerminateInstanceInAutoScalingGroup, suspended processes.
 
 use super::scene::{name, refusal, scene, scene_with};
-use crate::core::group::operations::GroupUpdate;
+use crate::core::rules::group::operations::GroupUpdate;
 use crate::core::settings::{RepeatedTermination, Replacement};
 use foo_cloud::InstanceState;
 use foo_model::{ActivityStatus, Decrement, LifecycleState, Process, Protection, Zone};

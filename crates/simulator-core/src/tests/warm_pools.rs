@@ -1,10 +1,10 @@
 //! Warm pools (Auto Scaling User Guide, "Warm pools for Amazon EC2 Auto Scaling").
 
 use super::scene::{Scene, name, refusal, scene};
-use crate::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
-use crate::core::group::operations::Deletion;
-use crate::core::group::refresh::{PreferencesSpec, RefreshStatus};
-use crate::core::group::warm_pool::{PoolState, WarmPoolChange};
+use crate::core::rules::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
+use crate::core::rules::group::operations::Deletion;
+use crate::core::rules::group::refresh::{PreferencesSpec, RefreshStatus};
+use crate::core::rules::group::warm_pool::{PoolState, WarmPoolChange};
 use foo_cloud::InstanceState;
 use foo_model::{Decrement, InstanceId, LifecycleState};
 

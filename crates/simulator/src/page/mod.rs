@@ -10,8 +10,8 @@ pub(crate) use networks::networks;
 
 use crate::core::group::activity::{Activity, status_name};
 use crate::core::group::model::{Group, Member};
-use crate::core::group::refresh::Refresh;
 use crate::core::mishaps::ZoneState;
+use crate::core::rules::group::refresh::Refresh;
 use crate::simulator::{RegionHandle, Simulator};
 use foo_cloud::InstanceState;
 use foo_model::{GroupName, Health, Protection, Timestamp, Zone};

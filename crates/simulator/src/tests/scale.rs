@@ -1,8 +1,8 @@
 //! Size: a thousand groups with ten thousand instances.
 
 use super::scene::{REGION, Scene, source};
-use crate::core::group::operations::{NewGroup, SettingsChange};
 use crate::core::network::PRIVATE_SUBNETS;
+use crate::core::rules::group::operations::{NewGroup, SettingsChange};
 use crate::wire::{WireRequest, WireResponse, respond};
 use crate::{Simulator, SimulatorConfig};
 use foo_model::{Protection, SubnetId};

@@ -195,7 +195,7 @@ async fn pages_and_tokens() {
     assert_eq!(count(&page), 50);
     // The last group seen disappears in between: nothing is lost or doubled.
     let gone = scene.with(|region| {
-        region.delete_group(&"pool-049".into(), crate::core::group::operations::Deletion::IfEmpty)
+        region.delete_group(&"pool-049".into(), crate::core::rules::group::operations::Deletion::IfEmpty)
     });
     gone.expect("deleted");
     scene.wait(5);

@@ -95,9 +95,9 @@ impl World {
     /// Deployments, with Cluster API core. The managers' program stays the same.
     pub async fn roll_out_deployments(&mut self) -> Result<()> {
         tokio::try_join!(
-            self.manager.terminate(),
-            self.control_plane_manager.terminate(),
-            self.bootstrap_manager.terminate()
+            self.manager.retire(),
+            self.control_plane_manager.retire(),
+            self.bootstrap_manager.retire()
         )?;
         let api = self.rig.api();
         self.rig.capi()?.restart(api).await?;

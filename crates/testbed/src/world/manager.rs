@@ -8,7 +8,7 @@ use crate::process::Process;
 use crate::wait::{Probe, wait_until};
 use crate::world::diagnostics;
 use crate::{ApiServer, beside_us, free_port, lock};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::Api;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,8 @@ const READY: Duration = Duration::from_secs(30);
 const LINE: usize = 400;
 /// The Deployments give a manager 30 s to end.
 const GRACE: Duration = Duration::from_secs(30);
+/// What a manager logs that has lost its Lease, before it ends.
+const LEASE_LOST: &str = "no longer the leader";
 
 /// Where the release's Deployment of a provider is.
 #[derive(Clone, Copy, Debug)]
@@ -208,9 +210,21 @@ impl Manager {
     /// Asks it to end (SIGTERM) and waits until it has; an error if it does not within its grace period.
     pub async fn terminate(&self) -> Result<()> {
         let Some(running) = lock(&self.running).take() else { return Ok(()) };
-        if !running.process.terminate(GRACE).await? {
-            bail!("{} did not end within {} s of SIGTERM", self.name, GRACE.as_secs());
+        self.in_time(running.process.terminate(GRACE).await?)
+    }
+
+    /// The same after `clusterctl upgrade apply`, which takes away the rights of the old Deployment before it creates the
+    /// new one: a manager that cannot renew its Lease meanwhile ends by itself.
+    pub(super) async fn retire(&self) -> Result<()> {
+        let Some(running) = lock(&self.running).take() else { return Ok(()) };
+        match running.process.terminate(GRACE).await {
+            Err(_) if running.process.log_tail().contains(LEASE_LOST) => Ok(()),
+            ended => self.in_time(ended?),
         }
+    }
+
+    fn in_time(&self, ended: bool) -> Result<()> {
+        ensure!(ended, "{} did not end within {} s of SIGTERM", self.name, GRACE.as_secs());
         Ok(())
     }
 
@@ -292,7 +306,7 @@ fn flag(arg: &str) -> &str {
 pub(super) fn program() -> Result<PathBuf> {
     if let Some(path) = std::env::var_os(PROGRAM) {
         let path = PathBuf::from(path);
-        anyhow::ensure!(path.is_file(), "{PROGRAM}: there is no file {}", path.display());
+        ensure!(path.is_file(), "{PROGRAM}: there is no file {}", path.display());
         return Ok(path);
     }
     beside_us("foo-manager").with_context(|| format!("or name one in {PROGRAM}"))

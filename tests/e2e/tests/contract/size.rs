@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use foo_e2e::in_world;
-use foo_simulator::core::group::operations::Cooldown;
+use foo_simulator::core::rules::group::operations::Cooldown;
 use foo_testbed::world::kinds::{Kind, number};
 use foo_testbed::world::{AFTER_DRAIN, MachineView, PoolView, QUIET_PERIOD, SOON, World};
 use foo_testbed::{Probe, wait_until};

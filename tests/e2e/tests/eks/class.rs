@@ -142,6 +142,8 @@ async fn versions(cluster: &Cluster<'_>) -> Result<BTreeMap<String, String>> {
 /// Nothing is written, even when the topology controller has compared everything by a dry run again: what our managers
 /// write does not belong to it.
 async fn is_still(cluster: &Cluster<'_>, touch: &str) -> Result<()> {
+    // EKS reports add-ons as degraded while Nodes are replaced, and is asked again half a minute later.
+    addons_are_ready(cluster).await?;
     let written = async || versions(cluster).await;
     let last = until_quiet("all writes to have ended", 2 * QUIET_PERIOD, SOON_ON_EKS, written).await?;
     ensure!(last.keys().any(|name| name.starts_with("FooControlPlane")), "{last:#?}");
@@ -151,6 +153,10 @@ async fn is_still(cluster: &Cluster<'_>, touch: &str) -> Result<()> {
         Ok(Probe::when(now == last, || format!("{last:#?}\n{now:#?}")))
     })
     .await
+}
+
+async fn addons_are_ready(cluster: &Cluster<'_>) -> Result<Value> {
+    has_condition(cluster, "AddonsReady", "the add-ons to be ready", |(status, ..)| status == "True").await
 }
 
 /// The values of the variables are in the objects, and in the Nodes.
@@ -164,9 +170,7 @@ async fn matches_the_variables(
         node.pointer("/spec/taints").is_some_and(|taints| taints.to_string().contains("dedicated"))
     };
     ensure!(nodes["batch"].iter().all(tainted) && !nodes["workers"].iter().any(tainted), "{nodes:#?}");
-    let control_plane =
-        has_condition(cluster, "AddonsReady", "the add-ons to be ready", |(status, ..)| status == "True")
-            .await?;
+    let control_plane = addons_are_ready(cluster).await?;
     ensure!(control_plane.pointer("/spec/eks/logging") == Some(&json!(["audit"])), "{control_plane:#}");
     let addons: Vec<&str> = control_plane
         .pointer("/status/eks/addons")

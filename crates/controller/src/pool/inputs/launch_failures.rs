@@ -4,7 +4,7 @@
 //! gets an enum beside the text (`launch_failure` in `planner/src/input/observed.rs`). A new cause is also a `Reason`
 //! with the place `CapacityAvailable`, an arm of `capacity` in `planner/src/summary/conditions.rs` (`Ready` repeats
 //! it), a case in the scenario `no-capacity.txt` with its command in `planner/tests/scripts/commands.rs`, the
-//! simulator's `core/group/launch.rs`, and a line in docs/troubleshooting.md.
+//! simulator's `core/rules/group/launch.rs`, and a line in docs/troubleshooting.md.
 
 use crate::clouds::CloudRegion;
 use crate::pool::reads::{Read, Reads};

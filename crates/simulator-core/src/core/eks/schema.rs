@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 /// What is wrong with a value, as EKS says it: where, and what. Nothing if it fits.
-pub(super) fn complaints(schema: &Value, value: &Value) -> Vec<String> {
+pub(in crate::core) fn complaints(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     check("$", schema, value, &mut found);
     found

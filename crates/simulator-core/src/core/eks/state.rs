@@ -1,7 +1,7 @@
 //! All clusters of a region.
 
 use super::cluster::Cluster;
-use super::rules::EksMishap;
+use super::mishap::EksMishap;
 use super::tokens::Tokens;
 use crate::core::chance::Chance;
 use crate::core::versioned::Versioned;
@@ -14,11 +14,11 @@ use std::time::Duration;
 pub struct Eks {
     pub(crate) clusters: Versioned<String, Cluster>,
     /// What goes wrong with what comes.
-    pub(super) mishaps: Vec<EksMishap>,
+    pub(in crate::core) mishaps: Vec<EksMishap>,
     #[serde(skip)]
-    pub(super) tokens: Tokens,
+    pub(in crate::core) tokens: Tokens,
     #[serde(skip)]
-    pub(super) chance: Chance,
+    pub(in crate::core) chance: Chance,
 }
 
 impl Eks {

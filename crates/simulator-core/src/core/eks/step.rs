@@ -29,7 +29,7 @@ pub(crate) struct ClusterRef {
 }
 
 impl EksStep {
-    pub(super) fn cluster(&self) -> &ClusterRef {
+    pub(in crate::core) fn cluster(&self) -> &ClusterRef {
         match self {
             Self::Created(it)
             | Self::UpdateShows(it, _)

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 /// Requests by action, cluster and token, each with the id of what it made.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tokens(BTreeMap<(&'static str, String, String), (String, String)>);
+pub(in crate::core) struct Tokens(BTreeMap<(&'static str, String, String), (String, String)>);
 
 impl Tokens {
     /// The id of what the same request made before.
-    pub(super) fn made_before(
+    pub(in crate::core) fn made_before(
         &self,
         action: &'static str,
         cluster: &str,
@@ -29,7 +29,7 @@ impl Tokens {
     }
 
     /// Remembers what a request made.
-    pub(super) fn remember(
+    pub(in crate::core) fn remember(
         &mut self,
         action: &'static str,
         cluster: &str,
@@ -43,7 +43,7 @@ impl Tokens {
     }
 
     /// Forgets the tokens of what belonged to a cluster that is gone.
-    pub(super) fn forget_cluster(&mut self, cluster: &str) {
+    pub(in crate::core) fn forget_cluster(&mut self, cluster: &str) {
         self.0.retain(|(_, of, _), _| of != cluster);
     }
 }

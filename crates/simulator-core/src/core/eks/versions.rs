@@ -81,7 +81,7 @@ pub(crate) fn offers() -> Vec<Offer> {
 }
 
 /// The offer of a version that clusters can have.
-pub(super) fn offered(offers: &[Offer], version: Option<Minor>, now: Timestamp) -> AwsResult<Offer> {
+pub(in crate::core) fn offered(offers: &[Offer], version: Option<Minor>, now: Timestamp) -> AwsResult<Offer> {
     let wanted = |offer: &&Offer| version.map_or(offer.default, |version| offer.version == version);
     let found = offers.iter().find(wanted).filter(|offer| offer.support(now) != Support::Unsupported);
     found.cloned().ok_or_else(not_offered)

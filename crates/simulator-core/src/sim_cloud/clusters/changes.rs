@@ -2,9 +2,10 @@
 
 use super::to_model::{self, of_iam};
 use crate::core::Region;
+use crate::core::eks::Principals;
 use crate::core::eks::cluster::{Cluster, Update};
-use crate::core::eks::{PodSession, Principals};
 use crate::core::error::AwsResult;
+use crate::core::rules::eks::PodSession;
 use foo_model::eks::{
     AddonChange, Change, Changed, ClusterChange, ConfigUpdate, EndpointAccess, EntryChange, NewCluster,
     PodIdentityChange, TagChange,

@@ -2,8 +2,9 @@
 
 use super::to_model::{self, of_iam};
 use crate::core::Region;
-use crate::core::eks::{ADDONS, InsightsFilter};
+use crate::core::eks::ADDONS;
 use crate::core::error::{AwsError, AwsResult};
+use crate::core::rules::eks::InsightsFilter;
 use crate::sim_cloud::convert::dated;
 use foo_model::eks::{AddonRelease, InsightsRefresh, Minor, Query, QueryResult};
 

@@ -1,11 +1,11 @@
 //! The core's state in the nouns of `foo-model`, as the adapter reads them from AWS's responses.
 
 use crate::core::Region;
-use crate::core::eks::Insight;
 use crate::core::eks::cluster::{self as core, AddonSpec};
 use crate::core::eks::identities::{self, Association};
 use crate::core::eks::versions::{Offer, day};
 use crate::core::error::AwsError;
+use crate::core::rules::eks::Insight;
 use crate::sim_cloud::convert::dated;
 use foo_model::Timestamp;
 use foo_model::eks as model;

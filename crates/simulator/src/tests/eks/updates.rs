@@ -1,9 +1,9 @@
 //! Updates: one at a time, one type in a call, none that changes nothing; versions go up by one.
 
 use super::scene::{world, world_with};
-use crate::core::eks::InsightsFilter;
 use crate::core::eks::cluster::InsightFact;
 use crate::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS};
+use crate::core::rules::eks::InsightsFilter;
 use crate::tests::scene::refusal;
 use crate::wire::eks::requests::Encrypt;
 use foo_model::SubnetId;

@@ -4,8 +4,8 @@
 #![expect(clippy::unnecessary_wraps, reason = "the form of an operation")]
 
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::group::operations::TERMINATION_POLICIES;
 use crate::core::region::Region;
+use crate::core::rules::group::operations::TERMINATION_POLICIES;
 use crate::request::params::Params;
 use crate::wire::xml::Xml;
 use foo_model::{GroupName, Process};

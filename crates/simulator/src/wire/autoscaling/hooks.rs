@@ -2,8 +2,8 @@
 
 use super::fields::group_name;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::group::hooks::{ActionKey, ActionResult, Hook, HookChange, Transition};
 use crate::core::region::Region;
+use crate::core::rules::group::hooks::{ActionKey, ActionResult, Hook, HookChange, Transition};
 use crate::request::params::Params;
 use crate::wire::operation::Caller;
 use crate::wire::xml::Xml;

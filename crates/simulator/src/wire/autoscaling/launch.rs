@@ -3,8 +3,8 @@
 use super::fields::group_name;
 use crate::core::ec2::instances::Market;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::group::launch_instances::{LaunchPlace, LaunchRequest};
 use crate::core::region::Region;
+use crate::core::rules::group::launch_instances::{LaunchPlace, LaunchRequest};
 use crate::request::params::Params;
 use crate::wire::operation::Caller;
 use crate::wire::xml::Xml;

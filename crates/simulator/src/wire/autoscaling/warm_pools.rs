@@ -3,8 +3,8 @@
 use super::describe::{write_member, write_pool};
 use super::fields::group_name;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::group::warm_pool::{PoolState, WarmPoolChange};
 use crate::core::region::Region;
+use crate::core::rules::group::warm_pool::{PoolState, WarmPoolChange};
 use crate::request::params::Params;
 use crate::wire::operation::Caller;
 use crate::wire::paging::{Page, Paging};

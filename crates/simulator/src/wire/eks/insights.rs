@@ -1,9 +1,9 @@
 //! Insights.
 
 use super::{page, render};
-use crate::core::eks::{Insight, InsightsFilter};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
+use crate::core::rules::eks::{Insight, InsightsFilter};
 use crate::request::call::Call;
 use serde_json::{Map, Value, json};
 

@@ -37,7 +37,7 @@ pub(super) fn cluster(region: &Region, cluster: &Cluster) -> Value {
             "publicAccessCidrs": cluster.endpoint.public_cidrs,
         },
         "kubernetesNetworkConfig": services(cluster),
-        "logging": crate::core::eks::log_setup(&cluster.logs),
+        "logging": crate::core::rules::eks::log_setup(&cluster.logs),
         "identity": { "oidc": { "issuer": cluster.issuer(&region.name) } },
         "status": cluster.status,
         "certificateAuthority": {},

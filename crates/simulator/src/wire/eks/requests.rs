@@ -1,9 +1,9 @@
 //! Requests in JSON, read into the model's types (EKS API Reference). A field that is not simulated is refused, not ignored.
 
-use crate::core::eks::PodSession;
 use crate::core::eks::cluster::Cluster;
 use crate::core::eks::versions::not_offered;
 use crate::core::error::{AwsError, AwsResult};
+use crate::core::rules::eks::PodSession;
 use foo_model::eks::{
     AccessPolicy, AccessScope, AuthenticationMode, ConfigUpdate, EndpointAccess, EntryKind, IpFamily,
     LogType, Minor, NewCluster, NewEntry, NewPodIdentity, Placement, SupportType,

@@ -65,8 +65,8 @@ pub struct LifecycleAction {
     pub expires: Timestamp,
     /// When it expires even with heartbeats (the global timeout).
     pub limit: Timestamp,
-    pub(in crate::core::group) heartbeat: Duration,
-    pub(in crate::core::group) default_result: ActionResult,
+    pub(in crate::core) heartbeat: Duration,
+    pub(in crate::core) default_result: ActionResult,
 }
 
 /// How a caller identifies a lifecycle action.

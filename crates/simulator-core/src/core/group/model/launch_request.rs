@@ -74,16 +74,11 @@ pub struct LaunchError {
 /// Requests by token; the oldest is dropped first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaunchTokens {
-    pub(in crate::core::group) known: BTreeMap<String, (u64, LaunchRequest, Launched)>,
+    pub(in crate::core) known: BTreeMap<String, (u64, LaunchRequest, Launched)>,
 }
 
 impl LaunchTokens {
-    pub(in crate::core::group) fn remember(
-        &mut self,
-        serial: u64,
-        request: LaunchRequest,
-        launched: Launched,
-    ) {
+    pub(in crate::core) fn remember(&mut self, serial: u64, request: LaunchRequest, launched: Launched) {
         if self.known.len() >= TOKENS_KEPT {
             let oldest =
                 self.known.iter().min_by_key(|(_, (serial, ..))| *serial).map(|(token, _)| token.clone());
@@ -94,7 +89,7 @@ impl LaunchTokens {
 }
 
 impl Launched {
-    pub(in crate::core::group) fn add(
+    pub(in crate::core) fn add(
         &mut self,
         instance_type: InstanceType,
         market: Market,

@@ -21,7 +21,7 @@ pub enum Outgoing {
 
 impl Outgoing {
     /// The end of an activity's cause.
-    pub(in crate::core::group) fn cause(self) -> &'static str {
+    pub(in crate::core) fn cause(self) -> &'static str {
         match self {
             Self::AtRisk => "an EC2 instance rebalance recommendation",
             Self::Unbalanced => {

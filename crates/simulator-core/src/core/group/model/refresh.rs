@@ -113,11 +113,11 @@ pub struct Refresh {
     /// How many replacements are in service.
     pub updated: u32,
     /// How many checkpoints it has reached.
-    pub(in crate::core::group) checkpoints: usize,
+    pub(in crate::core) checkpoints: usize,
     /// When its checkpoint delay or its bake time is over.
-    pub(in crate::core::group) waits_until: Option<Timestamp>,
+    pub(in crate::core) waits_until: Option<Timestamp>,
     /// When it last made progress.
-    pub(in crate::core::group) progressed: Timestamp,
+    pub(in crate::core) progressed: Timestamp,
 }
 
 /// State of a refresh at the beginning of its rollback.
@@ -163,7 +163,7 @@ impl Refresh {
     }
 
     /// How many members it may have replaced when it reaches the next checkpoint.
-    pub(in crate::core::group) fn limit(&self) -> u32 {
+    pub(in crate::core) fn limit(&self) -> u32 {
         match self.preferences.checkpoints.get(self.checkpoints) {
             Some(percentage) => u32::try_from((u64::from(self.total) * u64::from(*percentage)).div_ceil(100))
                 .unwrap_or(u32::MAX),
@@ -172,14 +172,14 @@ impl Refresh {
     }
 
     /// How many members it replaces in total: up to its last checkpoint (API Reference, RefreshPreferences).
-    pub(in crate::core::group) fn goal(&self) -> u32 {
+    pub(in crate::core) fn goal(&self) -> u32 {
         // A rollback ignores checkpoints.
         let last = self.preferences.checkpoints.last().copied().filter(|_| self.rollback.is_none());
         let last = last.unwrap_or(100);
         u32::try_from((u64::from(self.total) * u64::from(last)).div_ceil(100)).unwrap_or(u32::MAX)
     }
 
-    pub(in crate::core::group) fn replaced(&self) -> u32 {
+    pub(in crate::core) fn replaced(&self) -> u32 {
         self.total.saturating_sub(u32::try_from(self.remaining.len()).unwrap_or(u32::MAX))
     }
 }
