@@ -1,9 +1,9 @@
 //! `cargo xtask test`: every test of the workspace, each once, and one last line with the total.
 //!
-//! Cargo lists the test programs. Those of the end-to-end tests spend most of their time waiting for real components, all others
-//! computing: so there are three lanes, side by side, and in each one program after the other. One lane begins with the programs that
-//! compute, and takes part in the end-to-end tests when those are done; the lines of the others begin with `| ` and `: `. Only libtest's
-//! lines are read. The report ends with what each program took, in wall-clock and in processor time, and the longest tests.
+//! Cargo lists the test programs. Those that compute keep all processors busy by themselves: they run first, one after the other, since
+//! beside real components they take twice the processor time. Those that wait for real components follow in three lanes, side by side,
+//! and in each one program after the other; the lines of two lanes begin with `| ` and `: `. Only libtest's lines are read. The report
+//! ends with what each program took, in wall-clock and in processor time, and the longest tests.
 
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
@@ -17,15 +17,27 @@ use std::time::Instant;
 /// The folder of the package whose tests wait for real components.
 const END_TO_END: &str = "tests/e2e";
 
-/// How the lines of the lanes begin that only run end-to-end tests.
-const WAITING_LANES: [&str; 2] = ["| ", ": "];
+/// How the lines of each lane begin in which programs wait.
+const LANES: [&str; 3] = ["", "| ", ": "];
+
+/// Other packages and programs that wait for processes of their own most of the time.
+const WAITING_TOO: [&str; 3] = ["testbed/", "cloud-adapter/wire", "runtime-sdk/server"];
 
 /// The programs that take longest begin first, because the longest program that begins last decides when all is over.
-const FIRST: [&str; 6] =
-    ["e2e/eks", "e2e/network", "e2e/runtime", "e2e/runbooks", "e2e/lifecycle", "e2e/chaos"];
+const FIRST: [&str; 9] = [
+    "e2e/eks",
+    "e2e/network",
+    "e2e/runtime",
+    "e2e/runbooks",
+    "e2e/lifecycle",
+    "e2e/contract",
+    "e2e/autoscaler",
+    "e2e/chaos",
+    "e2e/story",
+];
 
 /// Programs whose tests wait for minutes of AWS, in several worlds: more of them run at a time than there are processors.
-const WAITING: [&str; 1] = ["e2e/eks"];
+const LONG_WAITS: [&str; 1] = ["e2e/eks"];
 const WAITING_AT_A_TIME: &str = "4";
 
 /// Modules of end-to-end tests that only run before a release. `make chaos`: the manager is killed around each change of AWS, and
@@ -66,24 +78,21 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<ExitCode> {
 
 /// Builds all test programs, runs the examples of the documentation, then the programs in their lanes.
 fn whole(root: &Path, total: &Mutex<Total>) -> Result<()> {
-    let (mut end_to_end, others): (Vec<Program>, Vec<Program>) =
-        programs(root)?.into_iter().partition(Program::is_end_to_end);
-    end_to_end.sort_by_key(Program::place);
+    let (mut waiting, computing): (Vec<Program>, Vec<Program>) =
+        programs(root)?.into_iter().partition(Program::waits);
+    waiting.sort_by_key(Program::place);
     add(total, listen("", cargo(root).args(["test", "--workspace", "--doc", "--no-fail-fast"]))?.0);
-    let waiting = Mutex::new(end_to_end.into_iter());
+    computing.into_iter().try_for_each(|program| program.run("", total))?;
+    let waiting = Mutex::new(waiting.into_iter());
     let next = || waiting.lock().ok().and_then(|mut programs| programs.next());
     std::thread::scope(|scope| {
         let next = &next;
-        let waiting = WAITING_LANES.map(|lane| {
+        let lanes = LANES.map(|lane| {
             scope.spawn(move || std::iter::from_fn(next).try_for_each(|program| program.run(lane, total)))
         });
-        let mut outcome =
-            others.into_iter().chain(std::iter::from_fn(next)).try_for_each(|program| program.run("", total));
-        for lane in waiting {
-            let other = lane.join().map_err(|_| anyhow::anyhow!("a lane panicked")).flatten();
-            outcome = outcome.and(other);
-        }
-        outcome
+        lanes
+            .into_iter()
+            .try_for_each(|lane| lane.join().map_err(|_| anyhow::anyhow!("a lane panicked")).flatten())
     })
 }
 
@@ -138,14 +147,14 @@ fn program(line: &str) -> Option<Program> {
 
 impl Program {
     fn waits(&self) -> bool {
-        WAITING.contains(&self.name.as_str())
+        self.is_end_to_end() || WAITING_TOO.iter().any(|name| self.name.starts_with(name))
     }
 
     fn is_end_to_end(&self) -> bool {
         self.folder.ends_with(END_TO_END)
     }
 
-    /// Its place among the end-to-end programs, the first one first.
+    /// Its place among the programs that wait, the first one first.
     fn place(&self) -> usize {
         FIRST.iter().position(|name| *name == self.name).unwrap_or(FIRST.len())
     }
@@ -159,7 +168,7 @@ impl Program {
         if self.is_end_to_end() {
             command.args(BEFORE_A_RELEASE.iter().flat_map(|module| ["--skip", module]));
         }
-        if self.waits() {
+        if LONG_WAITS.contains(&self.name.as_str()) {
             command.env("RUST_TEST_THREADS", WAITING_AT_A_TIME);
         }
         println!("{lane}== {}", self.name);
@@ -352,7 +361,7 @@ mod tests {
             )
         };
         let found = program(&line(true)).unwrap();
-        assert_eq!((found.name.as_str(), found.is_end_to_end()), ("e2e/story", true));
+        assert_eq!((found.name.as_str(), found.is_end_to_end(), found.waits()), ("e2e/story", true, true));
         assert_eq!(program(&line(false)), None);
         assert_eq!(program(r#"{"reason":"build-finished","success":true}"#), None);
     }

@@ -2,8 +2,8 @@
 
 use super::scene::{ROLE, World, world, world_with};
 use crate::Role;
-use crate::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP, VPC};
 use crate::core::eks::{EksMishap, MishapOf};
+use crate::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP, VPC};
 use crate::tests::scene::refusal;
 use foo_model::eks::{ClusterStatus, IpFamily};
 use foo_model::network::{Change, Interface, SecurityGroup};
