@@ -16,11 +16,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Objects in one response.
 const PAGE: u32 = 500;
 
-/// Whether a domain name is that one, or below it.
-pub fn is_in(domain: &str, of: &str) -> bool {
-    domain.strip_suffix(of).is_some_and(|below| below.is_empty() || below.ends_with('.'))
-}
-
 /// All items of a list that the API server gives in pages.
 ///
 /// # Errors

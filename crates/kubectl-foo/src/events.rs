@@ -1,9 +1,9 @@
 //! The Kubernetes events about the objects of a cluster, oldest first. Pure functions; `read` lists.
 
-use crate::access::{Reads, is_in, meant};
+use crate::access::{Reads, meant};
 use crate::asked::{Asked, Kind, of_kind};
 use crate::capi::Cluster;
-use crate::text::{last_seen, one_line, table};
+use crate::text::{is_in, last_seen, one_line, table};
 use anyhow::Result;
 use foo_api::capi::{Machine, MachinePool};
 use foo_api::names::CLUSTER_NAME_LABEL;

@@ -1,8 +1,9 @@
 //! What a user gives to others who are to help: objects of the management cluster, events, and which versions run.
 //! Secrets are not read. What may be secret in other objects is replaced: see [`redacted`].
 
-use crate::access::{Listed, Reads, is_in};
+use crate::access::{Listed, Reads};
 use crate::events::{self, Moment};
+use crate::text::is_in;
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooCluster, FooControlPlane, FooMachine, FooMachinePool, FooNodeConfig};
 use jiff::Timestamp;
@@ -185,9 +186,9 @@ fn redacted<K: Listed>(object: Whole<K>) -> Value {
         let hidden = spec.iter_mut().filter(|(field, _)| !OF_NODE_CONFIGS.contains(&field.as_str()));
         hidden.for_each(|(_, value)| hide(value));
     }
-    rest.values_mut().for_each(free_form);
+    rest.values_mut().for_each(|value| each_object(value, &free_form));
     if let Some(topology) = rest.get_mut("spec").and_then(|spec| spec.get_mut("topology")) {
-        variables(topology);
+        each_object(topology, &variable);
     }
     rest.insert("apiVersion".to_owned(), K::api_version(&()).into());
     rest.insert("kind".to_owned(), K::kind(&()).into());
@@ -197,32 +198,31 @@ fn redacted<K: Listed>(object: Whole<K>) -> Value {
     whole
 }
 
-/// Replaces the values of all variables below, those of overrides too.
-fn variables(below: &mut Value) {
-    match below {
+/// Changes every object in a value.
+fn each_object(value: &mut Value, change: &impl Fn(&mut Map<String, Value>)) {
+    match value {
         Value::Object(fields) => {
-            if fields.contains_key("name")
-                && let Some(value) = fields.get_mut("value")
-            {
-                hide(value);
-            }
-            fields.values_mut().for_each(variables);
+            change(fields);
+            fields.values_mut().for_each(|field| each_object(field, change));
         }
-        Value::Array(items) => items.iter_mut().for_each(variables),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_object(item, change)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
-/// Replaces the texts of all fields below that may have a value of any form.
-fn free_form(below: &mut Value) {
-    match below {
-        Value::Object(fields) => {
-            for (field, value) in fields {
-                if FREE_FORM.contains(&field.as_str()) { hide(value) } else { free_form(value) }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(free_form),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+/// Replaces the value of a variable, and of an override of one.
+fn variable(fields: &mut Map<String, Value>) {
+    if fields.contains_key("name")
+        && let Some(value) = fields.get_mut("value")
+    {
+        hide(value);
+    }
+}
+
+/// Replaces the texts of fields that may have a value of any form.
+fn free_form(fields: &mut Map<String, Value>) {
+    for field in FREE_FORM {
+        fields.get_mut(field).into_iter().for_each(hide);
     }
 }
 
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn texts_of_fields_of_any_form_are_replaced_wherever_they_are() {
         let mut spec = json!({"addons": [{"name": "a", "configurationValues": {"x": ["s"], "n": 3}}]});
-        free_form(&mut spec);
+        each_object(&mut spec, &free_form);
         let expected = json!({"addons": [{"name": "a", "configurationValues": {"x": [REDACTED], "n": 3}}]});
         assert_eq!(spec, expected);
     }

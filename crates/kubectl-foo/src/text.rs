@@ -1,10 +1,15 @@
-//! Text about any kind: tables, ages, conditions in one line.
+//! Text about any kind: tables, ages, conditions in one line, domains.
 
 use comfy_table::{Table, presets};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use std::fmt::Write as _;
+
+/// Whether a domain name is that one, or below it.
+pub(crate) fn is_in(domain: &str, of: &str) -> bool {
+    domain.strip_suffix(of).is_some_and(|below| below.is_empty() || below.ends_with('.'))
+}
 
 /// Rows below their header; nothing if there are none.
 pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>) -> Vec<String> {

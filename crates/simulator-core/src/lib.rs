@@ -20,9 +20,9 @@
 //! ```
 //!
 //! State is in the modules of `core/`, and what calls and time change in `core/rules/`, which state never refers to. A new
-//! behaviour is in the subject's file there (groups: `core/rules/group/`, in the order of `evaluate.rs`; networks:
-//! `core/network/`), with a test that cites the rule and its line in docs/simulator-rules.md; where AWS is silent, it is a switch in
-//! `core/settings.rs`.
+//! behaviour is in the subject's file there (groups: `core/rules/group/`, in the order of `evaluate.rs`; networks, whose
+//! state and rules are together: `core/network/`), with a test that cites the rule and its line in docs/simulator-rules.md;
+//! where AWS is silent, it is a switch in `core/settings/`.
 
 mod calls;
 mod clock;

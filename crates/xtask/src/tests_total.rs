@@ -78,8 +78,12 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<ExitCode> {
 
 /// Builds all test programs, runs the examples of the documentation, then the programs in their lanes.
 fn whole(root: &Path, total: &Mutex<Total>) -> Result<()> {
+    let programs = programs(root)?;
+    for name in FIRST.iter().chain(&LONG_WAITS).chain(&WAITING_TOO) {
+        ensure!(programs.iter().any(|it| it.name.starts_with(name)), "no test program is called {name}");
+    }
     let (mut waiting, computing): (Vec<Program>, Vec<Program>) =
-        programs(root)?.into_iter().partition(Program::waits);
+        programs.into_iter().partition(Program::waits);
     waiting.sort_by_key(Program::place);
     add(total, listen("", cargo(root).args(["test", "--workspace", "--doc", "--no-fail-fast"]))?.0);
     computing.into_iter().try_for_each(|program| program.run("", total))?;

@@ -1,5 +1,5 @@
 //! What calls and time do to a region: AWS's rules, as methods of [`Region`]. State is in the modules beside this one, none
-//! of which knows a rule.
+//! of which refers to this one. Networks have their rules with their state, in [`network`](crate::core::network).
 
 mod activities;
 mod edits;
