@@ -28,9 +28,6 @@ use std::time::Duration;
 const READY: Duration = Duration::from_secs(90);
 /// Starts with fresh ports after another process took one first.
 const STARTS: usize = 3;
-/// Go's garbage collector runs half as often as by default. kube-apiserver takes most of the processor time of a test on
-/// real components, up to a fifth of it for this; the price is memory.
-const COLLECTS_LESS_OFTEN: [(&str, &str); 1] = [("GOGC", "200")];
 /// Longer than any test; the rig's clocks are real.
 const TOKEN_SECONDS: i64 = 24 * 3600;
 
@@ -206,7 +203,7 @@ impl ApiServer {
                 "kube-apiserver",
                 &self.tools.program("kube-apiserver"),
                 &self.apiserver_args,
-                &COLLECTS_LESS_OFTEN,
+                &[],
                 &self.folder.join("kube-apiserver.log"),
             )?;
             lock(&self.apiserver).replace(process);

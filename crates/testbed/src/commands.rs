@@ -1,5 +1,6 @@
 //! Runs a command-line program to its end, as a user would, and returns what it printed.
 
+use crate::process::LESS_GARBAGE_COLLECTION;
 use anyhow::{Context as _, Result, bail};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -18,14 +19,14 @@ pub struct Printed {
 
 /// Runs `program` to its end; an error, with all it printed, unless it ends with status 0.
 ///
-/// `env` is added to our own environment. The program is killed if the future is dropped.
+/// `env` is added to our own environment and [`LESS_GARBAGE_COLLECTION`]. The program is killed if the future is dropped.
 pub async fn run<A, S>(program: &Path, args: A, env: &[(&str, &str)], stdin: &str) -> Result<Printed>
 where
     A: IntoIterator<Item = S>,
     S: AsRef<OsStr>,
 {
     let mut command = Command::new(program);
-    command.args(args).envs(env.iter().copied());
+    command.args(args).envs([LESS_GARBAGE_COLLECTION]).envs(env.iter().copied());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let shown = format!("{:?}", command.as_std());
     let mut child = command.spawn().with_context(|| format!("running {shown}"))?;
