@@ -3,7 +3,7 @@
 //! Types, names and small pure helpers only: no client, no async, no decisions. Validation that CEL can
 //! express is here, next to the field that it belongs to; there is no webhook server.
 //!
-//! * `pool`, `machine`, `cluster`, `control_plane`, `node_config`, `identity`, `templates`: the kinds, with their CEL
+//! * `pool`, `machine`, `cluster`, `control_plane`, `node_config`, `identity`, `plan`, `templates`: the kinds, with their CEL
 //!   rules. `edits.rs` has what is immutable.
 //! * `capi`: what the provider reads of Cluster API's objects. `tests/contract` checks every field against the upstream
 //!   CRDs.
@@ -30,6 +30,7 @@ pub mod machine;
 pub mod names;
 pub mod node_config;
 pub mod patterns;
+pub mod plan;
 pub mod pool;
 pub mod shared;
 pub mod templates;
@@ -40,6 +41,7 @@ pub use control_plane::{FooControlPlane, FooControlPlaneSpec, FooControlPlaneSta
 pub use identity::{FooClusterIdentity, FooClusterIdentitySpec, FooClusterIdentityStatus};
 pub use machine::{FooMachine, FooMachineSpec, FooMachineStatus};
 pub use node_config::{FooNodeConfig, FooNodeConfigSpec, FooNodeConfigStatus, FooNodeConfigTemplate};
+pub use plan::{FooPlan, FooPlanSpec, FooPlanStatus};
 pub use pool::{FooMachinePool, FooMachinePoolSpec, FooMachinePoolStatus};
 pub use templates::{
     FooClusterTemplate, FooClusterTemplateSpec, FooControlPlaneTemplate, FooControlPlaneTemplateSpec,
@@ -58,6 +60,7 @@ pub fn crds() -> Vec<CustomResourceDefinition> {
         FooMachine::crd(),
         FooMachinePool::crd(),
         FooMachinePoolTemplate::crd(),
+        FooPlan::crd(),
         FooControlPlane::crd(),
         FooControlPlaneTemplate::crd(),
         FooNodeConfig::crd(),

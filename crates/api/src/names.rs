@@ -108,6 +108,8 @@ pub mod managers {
     pub const POOL_IMAGE: &str = "foo/pool-image";
     /// Status of the FooMachinePool.
     pub const POOL_STATUS: &str = "foo/pool-status";
+    /// Status of FooPlans.
+    pub const PLAN_STATUS: &str = "foo/plan-status";
     /// FooMachines as a whole.
     pub const MACHINE: &str = "foo/machine";
     /// Status of FooMachines.

@@ -82,6 +82,8 @@ pub enum Task {
     Election,
     /// Finds groups without a FooMachinePool.
     UnmanagedGroups,
+    /// Responds to FooPlans.
+    Plans,
 }
 
 /// The labels of a metric about tasks.
@@ -198,6 +200,7 @@ pub enum Watched {
     FooClusterIdentity,
     FooControlPlane,
     FooNodeConfig,
+    FooPlan,
     Cluster,
     MachinePool,
     Machine,

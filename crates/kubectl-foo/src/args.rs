@@ -15,6 +15,8 @@ pub const CLUSTERS: [Kind; 1] = [Kind::Cluster];
 pub const DRAINED: [Kind; 3] = [Kind::Cluster, Kind::Pool, Kind::Machine];
 /// Kinds that roll out.
 pub const ROLLED_OUT: [Kind; 1] = [Kind::Pool];
+/// Kinds that `plan` knows.
+pub const PLANNED: [Kind; 1] = [Kind::Pool];
 
 /// The kinds whose objects a command is about, by its words.
 pub fn kinds(words: &[&str]) -> Option<&'static [Kind]> {
@@ -23,6 +25,7 @@ pub fn kinds(words: &[&str]) -> Option<&'static [Kind]> {
         ["status" | "events"] => Some(&CLUSTERS),
         ["drains"] => Some(&DRAINED),
         ["rollout", _] => Some(&ROLLED_OUT),
+        ["plan"] => Some(&PLANNED),
         _ => None,
     }
 }
@@ -42,9 +45,17 @@ Exit status:
   2  the arguments are wrong
   3  the content of a roll-out failed, or the timeout is over";
 
+/// The same of `plan`.
+const PLAN_STATUSES: &str = "\
+Exit status:
+  0  planned; with --exit-code: nothing would change
+  1  failed: an object is refused, a right is missing, the manager does not respond
+  2  the arguments are wrong
+  4  with --exit-code: something would change";
+
 /// Shows the state of clusters in AWS: control planes, networks, pools of Machines in Auto Scaling groups, and what they
 /// wait for. Reads objects of the management cluster, and for drains Pods of workload clusters; calls neither the manager
-/// nor AWS. Only `rollout pause`, `resume` and `retry` write.
+/// nor AWS. Only `rollout pause`, `resume` and `retry` write, and `plan` creates and deletes a FooPlan.
 #[derive(Parser)]
 #[command(name = "kubectl foo", version, after_help = STATUSES, disable_help_subcommand = true)]
 pub struct Cli {
@@ -108,6 +119,36 @@ pub enum Command {
         /// Kubeconfig of the workload cluster, for its Pods and budgets [default: the Secret CLUSTER-kubeconfig].
         #[arg(long, value_name = "FILE")]
         workload_kubeconfig: Option<PathBuf>,
+        /// Form of the output [default: text].
+        #[arg(short, long, value_enum)]
+        output: Option<Format>,
+    },
+    /// Show what the manager would do for changed FooMachinePools and MachinePools, before they are applied.
+    ///
+    /// The manager plans with what it knows of AWS, changes nothing, and assumes that every call succeeds, every Node joins
+    /// and every drain ends.
+    #[command(after_help = PLAN_STATUSES)]
+    Plan {
+        /// Names of FooMachinePools, or foomachinepool/NAME..., as they are in the cluster: what is left to do [default: all in
+        /// the namespace, without --filename].
+        #[arg(conflicts_with = "filename")]
+        pools: Vec<String>,
+        /// Files with manifests; - is standard input.
+        #[arg(short, long, value_name = "FILE")]
+        filename: Vec<PathBuf>,
+        /// Field manager that applies the manifests: fields that it owns and the files do not have are removed.
+        #[arg(long, value_name = "NAME", default_value = "kubectl")]
+        field_manager: String,
+        /// How long an instance takes from its launch until its Node is Ready, for example 3m [default: as the Machines of the
+        /// pool took].
+        #[arg(long)]
+        launch: Option<SignedDuration>,
+        /// How long a drain takes, for example 5m [default: 1m].
+        #[arg(long)]
+        drain: Option<SignedDuration>,
+        /// End with the status 4 if anything would change.
+        #[arg(long)]
+        exit_code: bool,
         /// Form of the output [default: text].
         #[arg(short, long, value_enum)]
         output: Option<Format>,

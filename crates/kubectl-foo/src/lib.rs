@@ -7,7 +7,7 @@
 //!   tests pin the whole output;
 //! * [`terminal`] prints. Nothing else may: it escapes control characters.
 //!
-//! It calls neither the manager nor AWS. A new command is a variant of [`args::Command`], a module, a golden file for
+//! It calls neither the manager nor AWS; [`plan`] asks the manager by an object. A new command is a variant of [`args::Command`], a module, a golden file for
 //! each output, and a section in docs/operations/plugin.md.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
@@ -20,6 +20,7 @@ pub mod completion;
 pub mod drains;
 pub mod events;
 pub mod explain;
+pub mod plan;
 pub mod refused;
 pub mod rollout;
 pub mod run;

@@ -15,6 +15,8 @@ use std::process::ExitCode;
 const USAGE: u8 = 2;
 /// What the command waited for has failed, or did not happen in time.
 const UNFINISHED: u8 = 3;
+/// A plan changes something, and `--exit-code` asks for that.
+const CHANGES: u8 = 4;
 
 /// Errors are for users: one line, without the backtrace that `RUST_BACKTRACE` asks for.
 #[tokio::main]
@@ -53,6 +55,7 @@ fn code(done: anyhow::Result<Ended>, out: &mut Out<'_>) -> ExitCode {
     let error = match done {
         Ok(Ended::Done) => return ExitCode::SUCCESS,
         Ok(Ended::Unfinished) => return ExitCode::from(UNFINISHED),
+        Ok(Ended::Changes) => return ExitCode::from(CHANGES),
         Err(error) => error,
     };
     if error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) {

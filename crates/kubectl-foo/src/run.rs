@@ -1,9 +1,13 @@
 //! Carries out a command: reads, and prints what the pure functions of its module make of that.
 
 use crate::access::{Access, Reads};
-use crate::args::{CLUSTERS, Cli, ClusterArgs, Command, DRAINED, EXPLAINED, ROLLED_OUT, RolloutCommand};
+use crate::args::{
+    CLUSTERS, Cli, ClusterArgs, Command, DRAINED, EXPLAINED, PLANNED, ROLLED_OUT, RolloutCommand,
+};
 use crate::asked::{Asked, Kind, asked};
 use crate::drains::{self, Drains};
+use crate::plan::Assumptions;
+use crate::plan::files::Manifests;
 use crate::refused::{Transient, Usage};
 use crate::rollout::change::Change;
 use crate::rollout::{self, Outcome, Rollout, Rollouts};
@@ -11,9 +15,10 @@ use crate::shell::script;
 use crate::status::read::Facts;
 use crate::status::{self, Machines};
 use crate::terminal::{Format, Out, Screen};
-use crate::{events, explain, support};
+use crate::{events, explain, plan, support};
 use anyhow::Result;
-use jiff::Timestamp;
+use foo_api::plan::GivenDurations;
+use jiff::{SignedDuration, Timestamp};
 use std::convert::Infallible;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -28,6 +33,8 @@ pub enum Ended {
     Done,
     /// What it waited for has failed, or did not happen in time: the process ends with the status 3.
     Unfinished,
+    /// A plan changes something, and the user asked for that in the status, which is 4.
+    Changes,
 }
 
 /// Carries out what the arguments say.
@@ -86,6 +93,34 @@ pub async fn on(
                 None => out.print(&drains::text(&drains, now))?,
             }
         }
+        Command::Plan { pools, filename, field_manager, launch, drain, exit_code, output } => {
+            let durations = GivenDurations {
+                launch_seconds: launch.map(|it| seconds("--launch", it)).transpose()?,
+                drain_seconds: drain.map(|it| seconds("--drain", it)).transpose()?,
+            };
+            let assumptions = Assumptions { durations };
+            let plans = if filename.is_empty() {
+                let asked = named(&pools, &PLANNED, namespace)?;
+                plan::ask::of_cluster(&reads, &asked, assumptions).await?
+            } else {
+                let mut manifests = Manifests::default();
+                filename.iter().try_for_each(|path| plan::files::read(path, &mut manifests))?;
+                plan::ask::of_files(&reads, &manifests, &field_manager, assumptions).await?
+            };
+            match output {
+                Some(format) => out.document(format, &plans)?,
+                None => out.print(&plan::text(&plans))?,
+            }
+            if !plans.failures.is_empty() {
+                for warning in reads.warnings() {
+                    out.warn(&warning);
+                }
+                return Err(anyhow::anyhow!(plans.failures.join("; ")));
+            }
+            if exit_code && plans.change_anything() {
+                ended = Ended::Changes;
+            }
+        }
         Command::Rollout { command } => ended = roll_out(&reads, command, out).await?,
         Command::Events { clusters, output } => {
             let asked = named(&clusters, &CLUSTERS, namespace)?;
@@ -104,6 +139,15 @@ pub async fn on(
         out.warn(&warning);
     }
     Ok(ended)
+}
+
+/// A duration of an argument, in seconds, as a FooPlan takes it.
+fn seconds(flag: &str, duration: SignedDuration) -> Result<i32> {
+    let seconds = i32::try_from(duration.as_secs()).unwrap_or(i32::MAX);
+    if !(1..=86_400).contains(&seconds) {
+        return Err(Usage(format!("{flag} must be between 1s and 24h")).into());
+    }
+    Ok(seconds)
 }
 
 async fn roll_out(reads: &Reads<'_>, command: RolloutCommand, out: &mut Out<'_>) -> Result<Ended> {

@@ -52,7 +52,12 @@ pub(crate) fn age(condition: &Condition, now: Timestamp) -> String {
 
 /// As kubectl shows ages: `45s`, `12m`, `5h`, `3d`.
 pub(crate) fn duration(since: Timestamp, now: Timestamp) -> String {
-    let seconds = now.duration_since(since).as_secs().max(0);
+    span(now.duration_since(since).as_secs())
+}
+
+/// A number of seconds as kubectl shows ages.
+pub(crate) fn span(seconds: i64) -> String {
+    let seconds = seconds.max(0);
     match seconds {
         0..120 => format!("{seconds}s"),
         120..7_200 => format!("{}m", seconds / 60),

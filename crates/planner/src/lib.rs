@@ -12,7 +12,9 @@
 //! * `draft`: a plan while the steps add to it;
 //! * `steps`: one file per question, each makes one decision;
 //! * `summary`: turns the situation into conditions, and never calls the steps;
-//! * `plan.rs`: the order of the questions, the table of contents.
+//! * `plan.rs`: the order of the questions, the table of contents;
+//! * [`mod@forecast`]: what will follow from a desired state, by planning again and again against a pool in which everything
+//!   succeeds.
 //!
 //! [`check`] verifies a plan from inputs and outputs alone.
 //!
@@ -33,6 +35,7 @@
 
 pub mod check;
 mod draft;
+pub mod forecast;
 mod input;
 pub mod memory;
 mod output;
@@ -45,6 +48,7 @@ mod summary;
 pub use action::{Action, Precondition};
 pub use check::{Violation, violations};
 pub use desired::{Desired, Goal};
+pub use forecast::forecast;
 pub use input::{desired, observed};
 pub use memory::{Memory, WriteOutcome};
 pub use observed::{LastRead, Observed};

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test")]
 
 mod checker;
+mod forecast;
 mod properties;
 mod races;
 mod scripts;

@@ -10,6 +10,8 @@ mod odd;
 mod order;
 #[path = "contract/pause.rs"]
 mod pause;
+#[path = "contract/plans.rs"]
+mod plans;
 #[path = "contract/size.rs"]
 mod size;
 #[path = "contract/status.rs"]

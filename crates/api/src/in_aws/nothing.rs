@@ -8,6 +8,7 @@ const CLUSTER: &str = "FooCluster";
 const CONTROL_PLANE: &str = "FooControlPlane";
 const IDENTITY: &str = "FooClusterIdentity";
 const NODE_CONFIG: &str = "FooNodeConfig";
+const PLAN: &str = "FooPlan";
 
 /// All of them. A path that ends in `.*` stands for everything below it.
 pub const NOTHING: &[Reasoned] = &[
@@ -25,6 +26,10 @@ pub const NOTHING: &[Reasoned] = &[
             (NODE_CONFIG, "spec.registryMirrors.*"),
             (NODE_CONFIG, "spec.cluster.dns"),
         ],
+    ),
+    (
+        "read with the limits of the kinds that it holds, and nothing in AWS is changed for it",
+        &[(PLAN, "spec.objects[]")],
     ),
     (
         "names something in Kubernetes, in the object's own namespace or cluster-scoped",

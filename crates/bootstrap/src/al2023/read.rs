@@ -54,7 +54,7 @@ fn decode(bytes: &[u8]) -> Result<Spec, Unreadable> {
     let config: NodeConfig = if text.trim_start().starts_with('{') {
         serde_json::from_str(text).map_err(|error| failure(error.to_string()))?
     } else {
-        serde_saphyr::from_str(text).map_err(|error| failure(error.to_string()))?
+        seen::yaml(text).map_err(|error| failure(error.to_string()))?
     };
     if config.api_version != API_VERSION || config.kind != KIND {
         return Err(failure(format!("no kind {:?} is registered for {:?}", config.kind, config.api_version)));

@@ -49,7 +49,7 @@ pub(crate) fn cloud_config(bytes: &[u8]) -> Result<CloudConfig, Unreadable> {
     if text.lines().next().map(str::trim_end) != Some("#cloud-config") {
         return Err(Unreadable::new("not a cloud-config: the first line is not #cloud-config"));
     }
-    let document: Document = serde_saphyr::from_str(text)
+    let document: Document = seen::yaml(text)
         .map_err(|error| Unreadable::new(format!("failed to load the cloud-config as YAML: {error}")))?;
     let commands = document.runcmd.into_iter().map(|command| match command {
         Command::Words(words) => words,

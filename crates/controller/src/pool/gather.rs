@@ -137,10 +137,19 @@ impl Caches {
 
     /// What belongs to this pool.
     pub(super) fn gather(&self, pool: Arc<FooMachinePool>) -> Gathered {
+        let machine_pool = owners::of_kind(pool.as_ref(), "MachinePool", &self.machine_pools);
+        self.gather_with(pool, machine_pool)
+    }
+
+    /// What belongs to this pool, if it has this MachinePool.
+    pub(super) fn gather_with(
+        &self,
+        pool: Arc<FooMachinePool>,
+        machine_pool: Option<Arc<MachinePool>>,
+    ) -> Gathered {
         let namespace = pool.namespace().unwrap_or_default();
         // Before the caches and after: an object is in one of both at any moment.
         let unreadable = self.unreadable_in(&namespace);
-        let machine_pool = owners::of_kind(pool.as_ref(), "MachinePool", &self.machine_pools);
         let cluster = cluster_name(&pool, machine_pool.as_deref())
             .and_then(|name| self.clusters.get(&ObjectRef::new(&name).within(&namespace)));
         let foo_cluster = cluster.as_deref().and_then(|cluster| self.infrastructure_of(cluster));

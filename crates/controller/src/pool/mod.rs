@@ -14,7 +14,7 @@
 //! (with [`reads`], [`recently_created`], [`repeats`] and [`terminated_alone`]) what is remembered of a pool between
 //! passes. [`watched_group`] keeps a pool's group under observation, [`tenure`] decides which of several pools a group
 //! belongs to, [`watches`] maps changes to pools, [`idle_check`] notices a pool that is never idle,
-//! [`unmanaged_groups`] finds groups whose pool does not exist. This folder makes no decision about instances or
+//! [`unmanaged_groups`] finds groups whose pool does not exist, [`plans`] responds to what users ask would follow from a change. This folder makes no decision about instances or
 //! Machines.
 //!
 //! # Each phase hands the next one a value of its own type
@@ -76,6 +76,7 @@ mod names;
 mod output;
 mod pass;
 mod plan_loop;
+mod plans;
 mod pools;
 mod reads;
 mod recently_created;
@@ -91,7 +92,7 @@ mod watches;
 
 use crate::{Context, installation};
 use futures::channel::mpsc::unbounded;
-use futures::future::{join, pending, select};
+use futures::future::{join3, pending, select};
 use futures::{FutureExt, StreamExt, stream};
 use pools::Pools;
 use std::future::Future;
@@ -118,6 +119,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
             observers.unseen().unexplained == 0
         });
     let watches = Watches::of(&context);
+    let asked = plans::watch(&context);
     let caches = watches.caches(installation);
     let (wakes, identities) = (context.clouds.wakes(), context.identities.changes());
     let pools = Arc::new(Pools::new(context.clone(), caches.clone()));
@@ -131,6 +133,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let (suspects, suspected) = unbounded();
     let unowned = unowned_foo_machines::run(context.clone(), caches.clone(), suspected);
     let unmanaged = unmanaged_groups::run(context.clone(), caches.clone());
+    let plans = plans::run(asked, Arc::clone(&pools));
     let passes = watches
         .harness(&context, &caches, suspects)
         .debounce(DEBOUNCE)
@@ -139,6 +142,6 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         .reconciles_on(identified)
         .run(pools, shutdown);
     // They run as long as there are passes.
-    let beside = join(unowned, unmanaged).then(|_ended| pending::<()>());
+    let beside = join3(unowned, unmanaged, plans).then(|_ended| pending::<()>());
     select(pin!(passes), pin!(beside)).await;
 }

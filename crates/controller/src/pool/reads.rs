@@ -13,7 +13,7 @@ pub(super) struct Read<T> {
 }
 
 /// The values of one pool.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Reads {
     /// The launch template, as this process read it.
     pub(super) template: Option<Read<Option<LaunchTemplate>>>,
@@ -49,6 +49,7 @@ impl Reads {
 }
 
 /// A bootstrap Secret that was read.
+#[derive(Clone)]
 pub(super) struct ReadSecret {
     /// Its name.
     pub(super) name: String,

@@ -18,7 +18,7 @@ const REFUSED_AGAIN: Duration = Duration::from_secs(2);
 const REFUSED_AT_LAST: Duration = Duration::from_secs(15);
 
 /// What was created for one pool in the last minute.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Made {
     template: Option<(Timestamp, LaunchTemplate)>,
     versions: Vec<(Timestamp, LaunchTemplateId, TemplateRecord)>,

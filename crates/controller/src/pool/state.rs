@@ -42,10 +42,12 @@ pub(super) struct PoolState {
     pub(super) reported: Reported,
     /// Whether it is idle while nothing changes.
     pub(super) idle: IdleCheck,
+    /// Whether this is the copy for a plan: then nothing is written or observed for it.
+    pub(super) is_for_plan: bool,
 }
 
 /// Where a pool's group is watched.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) enum Watching {
     /// Nowhere.
     #[default]
@@ -57,7 +59,7 @@ pub(super) enum Watching {
 }
 
 /// Our last writes to the pool, until the cache shows them.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Unconfirmed {
     /// The finalizer.
     pub(super) finalizer: Option<Finalizer>,
@@ -68,6 +70,7 @@ pub(super) struct Unconfirmed {
 }
 
 /// The record of an image that was written; `None` if it was removed.
+#[derive(Clone)]
 pub(super) struct WrittenImage(pub(super) Option<ImageStatus>);
 
 /// Results of our calls to AWS, as far as a later pass needs them.
@@ -173,6 +176,24 @@ impl States {
 }
 
 impl PoolState {
+    /// A copy for a plan, with what was read. What was reported, and whether the pool is idle, is of no use to it.
+    pub(super) fn for_plan(&self) -> Self {
+        Self {
+            uid: self.uid.clone(),
+            memory: self.memory.clone(),
+            started: self.started,
+            asked_generation: self.asked_generation,
+            tenure: self.tenure,
+            watching: self.watching.clone(),
+            unconfirmed: self.unconfirmed.clone(),
+            reads: self.reads.clone(),
+            calls: Calls { created: self.calls.created.clone(), ..Calls::default() },
+            reported: Reported { owner: self.reported.owner.clone(), ..Reported::default() },
+            idle: IdleCheck::default(),
+            is_for_plan: true,
+        }
+    }
+
     /// Whether the group is watched in that cloud, and the cloud's observer knows of it.
     pub(super) fn watches(&self, cloud: &CloudRegion, group: &GroupName) -> bool {
         let Watching::Here(at, watched) = &self.watching else { return false };

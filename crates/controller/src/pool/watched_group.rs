@@ -18,7 +18,7 @@ impl Pools {
         region: &Arc<CloudRegion>,
         state: &mut PoolState,
     ) {
-        if state.watches(region, group) {
+        if state.is_for_plan || state.watches(region, group) {
             return;
         }
         // With other credentials all observations start again. Announcements of AWS stay valid.
@@ -49,6 +49,9 @@ impl Pools {
     /// Stops watching the pool's group for it. Returns where it was watched last. A cloud that no other pool
     /// uses is dropped.
     fn stop_watching(&self, key: &ObjectRef<FooMachinePool>, state: &mut PoolState) -> Option<GroupKey> {
+        if state.is_for_plan {
+            return None;
+        }
         match std::mem::take(&mut state.watching) {
             Watching::Nowhere => None,
             Watching::Left(place) => Some(place),

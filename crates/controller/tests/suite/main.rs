@@ -41,6 +41,7 @@ mod odd_objects;
 mod order;
 mod pause;
 mod peers;
+mod plans;
 mod remediation;
 mod restarts;
 mod rollouts;

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A cluster with a pool of two, in the namespace `default`.
-fn world() -> FakeApiServer {
+pub(crate) fn world() -> FakeApiServer {
     let server = FakeApiServer::new();
     server.register(&definition("apps", "Namespaced", "Deployment", "deployments"));
     let cluster: Cluster = serde_json::from_value(json!({
@@ -46,20 +46,20 @@ fn world() -> FakeApiServer {
 }
 
 /// How a command ended, and what it printed to both outputs.
-struct Ran {
-    ended: Result<Ended, anyhow::Error>,
-    output: String,
-    errors: String,
+pub(crate) struct Ran {
+    pub(crate) ended: Result<Ended, anyhow::Error>,
+    pub(crate) output: String,
+    pub(crate) errors: String,
 }
 
 impl Ran {
-    fn error(&self) -> String {
+    pub(crate) fn error(&self) -> String {
         self.ended.as_ref().err().map(|error| format!("{error:#}")).unwrap_or_default()
     }
 }
 
 /// Runs it as a user with that name; in the namespace `default` unless it has `-A`.
-async fn run(server: &FakeApiServer, command: &str) -> Ran {
+pub(crate) async fn run(server: &FakeApiServer, command: &str) -> Ran {
     let cli = Cli::try_parse_from(["kubectl-foo"].into_iter().chain(command.split(' '))).unwrap();
     let access = Access { client: server.client(), namespace: "default".to_owned() };
     let namespace = (!cli.cluster.all_namespaces).then_some("default");

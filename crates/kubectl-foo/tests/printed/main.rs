@@ -10,6 +10,7 @@ mod commands;
 mod control_planes;
 mod drains;
 mod node_configs;
+mod plans;
 mod pools;
 mod process;
 mod rollouts;

@@ -350,6 +350,11 @@ pub enum Precondition {
 pub struct ActionKind(&'static str);
 
 impl ActionKind {
+    /// Whether it only reads.
+    pub fn is_read(self) -> bool {
+        ReadAction::VARIANTS.contains(&self.0)
+    }
+
     /// The name, in CamelCase.
     pub fn name(self) -> &'static str {
         self.0

@@ -191,8 +191,8 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_the_provider_is_open_to_core_except_credentials() {
-        let of_core = |kind: &str| kind != "FooClusterIdentity";
+    fn every_kind_of_the_provider_is_open_to_core_except_credentials_and_plans() {
+        let of_core = |kind: &str| !["FooClusterIdentity", "FooPlan"].contains(&kind);
         for crd in foo_api::crds().into_iter().filter(|crd| of_core(&crd.spec.names.kind)) {
             let plural = crd.spec.names.plural.as_str();
             let mut rights = [CORE_INFRASTRUCTURE, CORE_CONTROL_PLANE, CORE_BOOTSTRAP].into_iter().flatten();

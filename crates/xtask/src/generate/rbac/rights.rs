@@ -106,6 +106,14 @@ pub(super) const RIGHTS: &[Right] = &[
     ),
     right(
         INFRASTRUCTURE_GROUP,
+        &["fooplans"],
+        &["get", "list", "watch", "delete"],
+        &[Pool],
+        "what users ask would follow from a changed pool; deleted ten minutes after their creation",
+    ),
+    right(INFRASTRUCTURE_GROUP, &["fooplans/status"], &["patch"], &[Pool], "the plans"),
+    right(
+        INFRASTRUCTURE_GROUP,
         &["fooclusters"],
         READ,
         &[Pool, Eks],

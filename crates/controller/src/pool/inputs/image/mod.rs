@@ -191,7 +191,9 @@ impl Pools {
             }
             (Ok(found), valid) => match self.record(gathered, Some(&found), state).await {
                 Ok(()) => {
-                    self.report_image(gathered, &found, record.as_ref()).await;
+                    if !state.is_for_plan {
+                        self.report_image(gathered, &found, record.as_ref()).await;
+                    }
                     Image::recorded(found)
                 }
                 Err(because) => match valid {
@@ -228,6 +230,10 @@ impl Pools {
         record: Option<&ImageStatus>,
         state: &mut PoolState,
     ) -> Result<(), Blocked> {
+        if state.is_for_plan {
+            state.unconfirmed.image = Some(WrittenImage(record.cloned()));
+            return Ok(());
+        }
         let pool = &gathered.pool;
         let text = record.map(|record| json!(record).to_string());
         let patch = json!({"metadata": {

@@ -1,0 +1,227 @@
+//! The forecast of one pool.
+
+use super::differences::{View, differences};
+use super::question::Question;
+use super::result::{Durations, Present, result};
+use crate::clouds::CloudRegion;
+use crate::pool::gather::Gathered;
+use crate::pool::inputs::aws::Aws;
+use crate::pool::pools::{LONGEST_BACKLOG, Pools};
+use crate::pool::reads::Read;
+use crate::pool::state::PoolState;
+use foo_api::FooMachinePool;
+use foo_api::names::CLUSTER_NAME_LABEL;
+use foo_api::plan::PoolPlan;
+use foo_model::Blocked;
+use foo_model::LaunchTemplate;
+use foo_planner::desired::{Goal, Size};
+use foo_planner::forecast::LARGEST_POOL;
+use foo_planner::{Desired, LastRead, Memory, Observed};
+use kube::ResourceExt;
+use kube_runtime::reflector::ObjectRef;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+/// How long a plan waits for a pass over the same pool.
+const PASS: Duration = Duration::from_secs(20);
+
+/// What a pass would begin with.
+struct Inputs {
+    desired: Desired,
+    observed: Observed,
+}
+
+impl Pools {
+    /// What the manager would do for the pool in question.
+    pub(super) async fn foresee(
+        &self,
+        question: &Question,
+        computes: &Arc<Semaphore>,
+    ) -> Result<PoolPlan, String> {
+        let key = ObjectRef::from_obj(question.planned.as_ref());
+        let (state, memory) = match &question.present {
+            Some(present) => self.copy_of_state(&key, present).await?,
+            None => (PoolState::default().for_plan(), Memory::default()),
+        };
+        let machine_pool = question.machine_pool.clone();
+        let planned = self.caches.gather_with(Arc::clone(&question.planned), machine_pool);
+        let planned_facts = View::facts(&planned);
+        self.check_secret(&planned, question.present.as_deref())?;
+        let now = match &question.present {
+            Some(present) => {
+                let gathered = self.caches.gather(Arc::clone(present));
+                let facts = View::facts(&gathered);
+                let inputs = self.inputs_for_plan(&key, gathered, state.for_plan()).await?;
+                Some((facts, inputs))
+            }
+            None => None,
+        };
+        let is_new = question.present.is_none();
+        // The spec may have changed: earlier results of lookups do not suffice.
+        let mut state = state;
+        state.asked_generation = None;
+        let mut inputs = self.inputs_for_plan(&key, planned, state).await?;
+        if is_new {
+            assume_nothing_exists(&mut inputs.observed);
+        } else if !matches!(inputs.observed.group, LastRead::At { .. }) {
+            return Err(match &inputs.observed.group {
+                LastRead::Failed { message, .. } => {
+                    format!("the Auto Scaling group cannot be read: {message}")
+                }
+                LastRead::Unknown | LastRead::At { .. } => {
+                    "the Auto Scaling group has not been read yet; try again in a minute".to_owned()
+                }
+            });
+        }
+        if let Some(Some(group)) = inputs.observed.group.seen()
+            && !inputs.desired.identity.owns(&group.tags)
+        {
+            return Err("the Auto Scaling group of that name does not belong to this pool".to_owned());
+        }
+        if size_of(&inputs.desired) > LARGEST_POOL {
+            return Err(format!("plans are about pools of at most {LARGEST_POOL} instances"));
+        }
+        let durations = Durations::of(question.durations, &inputs.observed);
+        let Inputs { desired, observed } = inputs;
+        let steps = durations.for_forecast();
+        // Thousands of plans, for a large pool: not on the threads of the passes.
+        let permit = Arc::clone(computes).acquire_owned().await;
+        let computed = spawn_blocking(move || {
+            let _held_until_the_end = permit;
+            let forecast = foo_planner::forecast(&desired, &observed, &memory, &steps);
+            (desired, observed, forecast)
+        });
+        let (desired, observed, forecast) = computed
+            .await
+            .map_err(|_panic| "planning failed; the log of the manager has the reason".to_owned())?;
+        let present = now.as_ref().map(|(facts, inputs)| View { facts, desired: &inputs.desired });
+        let planned = View { facts: &planned_facts, desired: &desired };
+        let changes = differences(present.as_ref(), &planned);
+        let counts = Present::of(&observed);
+        Ok(result(&question.planned.name_any(), changes, &forecast, counts, &durations, is_new))
+    }
+
+    /// A copy of what is remembered of an existing pool, once no pass over it is under way.
+    async fn copy_of_state(
+        &self,
+        key: &ObjectRef<FooMachinePool>,
+        present: &FooMachinePool,
+    ) -> Result<(PoolState, Memory), String> {
+        let state = self.states.of(key);
+        let state = timeout(PASS, state.lock())
+            .await
+            .map_err(|_late| "a pass over the pool has not ended in time; try again".to_owned())?;
+        if state.uid != present.uid() || state.started.is_none() {
+            return Err("the manager has not reconciled the pool yet; try again in a minute".to_owned());
+        }
+        Ok((state.for_plan(), state.memory.clone()))
+    }
+
+    async fn inputs_for_plan(
+        &self,
+        key: &ObjectRef<FooMachinePool>,
+        mut gathered: Gathered,
+        mut state: PoolState,
+    ) -> Result<Inputs, String> {
+        let region = self.region(self.access(&gathered)).await;
+        let image = self.image(key, &mut gathered, &region, &mut state).await;
+        let aws = self.aws(key, &gathered, &region, &mut state);
+        match &aws {
+            Aws::Usable(..) => {}
+            Aws::Unknown => {
+                return Err(
+                    "the pool has no Cluster with a FooCluster yet, so its region is not known".to_owned()
+                );
+            }
+            Aws::Unusable(blocked) => return Err(in_words(blocked)),
+        }
+        let known = region.as_ref().ok().and_then(Option::as_deref);
+        if known.is_some_and(|region| region.backlog() > LONGEST_BACKLOG) {
+            return Err("calls of the account wait already; try again in a minute".to_owned());
+        }
+        // For the version of the control plane, which holds new content back; a settled pool does not need the template.
+        if state.reads.template.is_none()
+            && let Some(region) = known
+            && let Some(identity) = &gathered.identity
+        {
+            let value = match &gathered.pool.spec.provider_id {
+                Some(_) => self.template_for_plan(region, identity.group.as_str()).await?,
+                None => None,
+            };
+            state.reads.template = Some(Read { at: self.context.clock.now(), value });
+        }
+        let inputs = self.inputs(key, &gathered, known, aws, image, &mut state).await;
+        let (desired, mut observed) = (inputs.desired, inputs.observed);
+        if let Some(mismatch) = inputs.account_mismatch {
+            return Err(in_words(&mismatch));
+        }
+        if desired.goal == Goal::Run
+            && matches!(observed.group, LastRead::At { seen: Some(_), .. })
+            && !matches!(observed.template, LastRead::At { .. })
+            && let Some(template) = state.reads.template
+        {
+            observed.template = LastRead::At { at: template.at, seen: template.value };
+        }
+        Ok(Inputs { desired, observed })
+    }
+
+    /// The launch template: a pass over a settled pool does not need it.
+    async fn template_for_plan(
+        &self,
+        region: &CloudRegion,
+        group: &str,
+    ) -> Result<Option<LaunchTemplate>, String> {
+        let read = region.cloud.describe_template(group).await;
+        read.map_err(|error| format!("the launch template cannot be read: {error}"))
+    }
+
+    /// Whoever may create a FooPlan need not be allowed to read Secrets, and messages about user data may quote it. So only
+    /// a Secret of the pool's Cluster is read for a plan, or the one that the pool has.
+    fn check_secret(&self, planned: &Gathered, present: Option<&FooMachinePool>) -> Result<(), String> {
+        let named = |gathered: &Gathered| {
+            let pool = gathered.machine_pool.as_ref()?;
+            pool.spec.template.spec.bootstrap.data_secret_name.clone().filter(|name| !name.is_empty())
+        };
+        let Some(name) = named(planned) else { return Ok(()) };
+        let has_it = |present: &FooMachinePool| {
+            named(&self.caches.gather(Arc::new(present.clone()))).as_ref() == Some(&name)
+        };
+        let cluster = planned.identity.as_ref().map(|identity| identity.cluster.as_str());
+        let secret = self.caches.secrets.get(&ObjectRef::new(&name).within(&planned.namespace()));
+        let is_of_cluster = secret.is_some_and(|secret| {
+            cluster.is_some() && secret.labels().get(CLUSTER_NAME_LABEL).map(String::as_str) == cluster
+        });
+        if is_of_cluster || present.is_some_and(has_it) {
+            return Ok(());
+        }
+        Err(format!(
+            "Secret {name} does not have the label {CLUSTER_NAME_LABEL} of the pool's Cluster, so it is not read for a plan"
+        ))
+    }
+}
+
+/// A new pool begins with nothing; whether AWS has a group of its name is not asked.
+fn assume_nothing_exists(observed: &mut Observed) {
+    let at = observed.now;
+    observed.group = LastRead::At { at, seen: None };
+    observed.template = LastRead::At { at, seen: None };
+    if !matches!(observed.stored, LastRead::At { .. }) {
+        observed.stored = LastRead::At { at, seen: std::collections::BTreeSet::default() };
+    }
+}
+
+/// How many instances the pool would have.
+fn size_of(desired: &Desired) -> u32 {
+    match desired.size {
+        Size::Unknown => 0,
+        Size::Replicas { wanted, ceiling } => wanted.min(ceiling.unwrap_or(u32::MAX)),
+        Size::External { min, .. } => min,
+    }
+}
+
+fn in_words(blocked: &Blocked) -> String {
+    format!("{}: {}", blocked.reason, blocked.message)
+}

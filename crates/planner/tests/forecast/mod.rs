@@ -1,0 +1,176 @@
+//! A forecast is what happens, as long as nothing goes wrong.
+
+use crate::world::{World, content, pool};
+use foo_model::{MachineName, Seconds};
+use foo_planner::action::MachineAction;
+use foo_planner::desired::{IntOrPercent, PausedBy, Size, Strategy, Wanted};
+use foo_planner::forecast::{Durations, End, Forecast, forecast};
+use foo_planner::{Action, LastRead};
+use proptest::prelude::*;
+use std::time::Duration;
+
+/// Whole seconds, so that the sums in the tests are easy to read.
+const DURATIONS: Durations = Durations {
+    launch: Duration::from_secs(100),
+    drain: Duration::from_secs(1_000),
+    termination: Duration::from_secs(10_000),
+};
+
+fn forecast_of(world: &mut World) -> Forecast {
+    let observed = world.observe(0);
+    forecast(&world.desired, &observed, &world.managers[0].memory, &DURATIONS)
+}
+
+fn times(forecast: &Forecast, kind: &str) -> u32 {
+    forecast.actions.iter().filter(|(action, _)| action.name() == kind).map(|(_, times)| times).sum()
+}
+
+fn deleted(forecast: &Forecast) -> Vec<MachineName> {
+    forecast.deletions.iter().map(|deletion| deletion.machine.clone()).collect()
+}
+
+/// The Machines that the world's manager deletes until it comes to rest.
+fn play(world: &mut World) -> Vec<MachineName> {
+    let mut deleted = Vec::new();
+    for _ in 0..400 {
+        for action in &world.step().actions {
+            if let Action::Machine(MachineAction::DeleteMachine { name, .. }) = action {
+                deleted.push(name.clone());
+            }
+        }
+    }
+    deleted
+}
+
+#[test]
+fn of_a_settled_pool_nothing_follows() {
+    let forecast = forecast_of(&mut pool().of(3).running());
+    assert_eq!((forecast.end, forecast.takes), (End::Settled, Duration::ZERO));
+    assert_eq!((forecast.actions.len(), forecast.launches), (0, 0));
+    assert_eq!((forecast.least_ready, forecast.most_instances), (3, 3));
+}
+
+#[test]
+fn a_pool_is_created() {
+    let mut world = pool().of(3).new_world();
+    let mut observed = world.observe(0);
+    observed.group = LastRead::At { at: observed.now, seen: None };
+    observed.template = LastRead::At { at: observed.now, seen: None };
+    let memory = world.managers[0].memory.clone();
+    let forecast = forecast(&world.desired, &observed, &memory, &DURATIONS);
+    assert_eq!(forecast.end, End::Settled, "{:#?}", forecast.report.conditions);
+    assert_eq!((forecast.launches, forecast.most_instances, forecast.deletions.len()), (3, 3, 0));
+    for (kind, expected) in [("CreateTemplate", 1), ("CreateGroup", 1), ("CreateFooMachine", 3)] {
+        assert_eq!(times(&forecast, kind), expected, "{kind}");
+    }
+    assert!(forecast.takes >= DURATIONS.launch && forecast.takes < DURATIONS.drain, "{:?}", forecast.takes);
+}
+
+#[test]
+fn a_roll_out_is_forecast_as_it_happens() {
+    let mut world = pool().of(6).with_surge(2).lacking_at_most(1).draining_at_most(2).running();
+    world.desired.template = Wanted::Ready(content("v2", "d2"));
+    let forecast = forecast_of(&mut world);
+    assert_eq!(forecast.end, End::Settled, "{:#?}", forecast.report.conditions);
+    assert_eq!(forecast.launches, 6);
+    assert_eq!(times(&forecast, "CreateTemplateVersion"), 1);
+    assert_eq!(times(&forecast, "TerminateInstance"), 6);
+    assert_eq!(deleted(&forecast), play(&mut world), "in the same order");
+    assert!(forecast.deletions.iter().all(|deletion| deletion.instance.is_some()));
+}
+
+/// Without surge one instance after the other is drained, terminated and replaced.
+#[test]
+fn the_limits_of_a_roll_out_show_in_its_numbers_and_its_time() {
+    let mut world = pool().of(3).with_surge(0).lacking_at_most(1).running();
+    world.desired.template = Wanted::Ready(content("v2", "d2"));
+    let slow = forecast_of(&mut world);
+    assert_eq!((slow.least_ready, slow.most_instances, slow.deletions.len()), (2, 3, 3));
+    let one = DURATIONS.drain + DURATIONS.launch;
+    assert!(slow.takes >= 3 * one && slow.takes < 4 * (one + DURATIONS.termination), "{:?}", slow.takes);
+    world.desired.rollout.max_surge = IntOrPercent::Percent(100);
+    world.desired.rollout.max_unavailable = IntOrPercent::Count(0);
+    let fast = forecast_of(&mut world);
+    assert_eq!((fast.least_ready, fast.deletions.len()), (3, 3));
+    assert!(fast.most_instances > 3 && fast.takes < slow.takes, "{fast:?}");
+}
+
+#[test]
+fn a_scale_in_deletes_the_chosen_machines() {
+    let mut world = pool().of(5).draining_at_most(2).stabilized().running();
+    world.desired.size = Size::Replicas { wanted: 2, ceiling: None };
+    let forecast = forecast_of(&mut world);
+    assert_eq!((forecast.end, forecast.launches, forecast.least_ready), (End::Settled, 0, 2));
+    assert_eq!(deleted(&forecast), play(&mut world));
+    assert!(forecast.deletions[0].after >= Duration::from_mins(1), "the stabilization window passes first");
+}
+
+#[test]
+fn a_scale_up_launches_within_the_maximum() {
+    let mut world = pool().of(2).with_ceiling(4).running();
+    world.desired.size = Size::Replicas { wanted: 9, ceiling: Some(4) };
+    let forecast = forecast_of(&mut world);
+    assert_eq!((forecast.launches, forecast.most_instances, forecast.deletions.len()), (2, 4, 0));
+    assert_eq!((times(&forecast, "UpdateGroup"), forecast.aws_calls), (1, 1));
+}
+
+#[test]
+fn what_waits_for_others_is_no_end() {
+    let mut world = pool().of(3).running();
+    world.desired.template = Wanted::Ready(content("v2", "d2"));
+    world.desired.rollout.strategy = Strategy::OnDelete;
+    let on_delete = forecast_of(&mut world);
+    assert_eq!((on_delete.end, on_delete.deletions.len()), (End::Waiting, 0));
+    assert_eq!(times(&on_delete, "CreateTemplateVersion"), 1);
+    world.desired.pause = Some(PausedBy::Cluster);
+    let paused = forecast_of(&mut world);
+    assert_eq!(paused.actions.len(), 0, "{paused:?}");
+}
+
+/// What has begun before is part of it.
+#[test]
+fn a_roll_out_that_is_under_way_is_continued() {
+    let mut world = pool().of(4).lacking_at_most(2).running();
+    world.desired.template = Wanted::Ready(content("v2", "d2"));
+    for _ in 0..6 {
+        world.step();
+    }
+    let outdated = world.kube.alive().len();
+    let forecast = forecast_of(&mut world);
+    assert_eq!(forecast.end, End::Settled, "{:#?}", forecast.report.conditions);
+    assert!(forecast.deletions.len() < 4 && outdated > 0, "{forecast:?}");
+}
+
+#[test]
+fn a_forecast_changes_nothing_and_is_repeatable() {
+    let mut world = pool().of(3).running();
+    world.desired.template = Wanted::Ready(content("v2", "d2"));
+    let (observed, memory) = (world.observe(0), world.managers[0].memory.clone());
+    let of = || forecast(&world.desired, &observed, &memory, &DURATIONS);
+    assert_eq!(of(), of());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever the limits: it ends, replaces each instance once, and stays within what the spec allows.
+    #[test]
+    fn roll_outs_end_within_their_limits(
+        size in 0..12_u32,
+        surge in 0..4_u32,
+        unavailable in 0..4_u32,
+        drains in 1..4_u32,
+        min_ready in 0..600_u32,
+    ) {
+        let mut world = pool().of(size).with_surge(surge).lacking_at_most(unavailable).draining_at_most(drains).running();
+        world.desired.template = Wanted::Ready(content("v2", "d2"));
+        world.desired.rollout.min_ready = Seconds(min_ready);
+        let lacking = world.desired.rollout.unavailable(size);
+        let forecast = forecast_of(&mut world);
+        prop_assert_eq!(forecast.end, End::Settled, "{:#?}", forecast.report.conditions);
+        prop_assert_eq!(forecast.deletions.len(), usize::try_from(size).unwrap());
+        prop_assert_eq!(forecast.launches, size);
+        prop_assert!(forecast.least_ready + lacking >= size);
+        prop_assert!(forecast.most_instances <= size + surge + lacking + drains);
+    }
+}
