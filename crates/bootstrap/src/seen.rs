@@ -4,7 +4,6 @@ use crate::common::Taint;
 use crate::input::FileInput;
 use crate::syntax;
 use ipnet::IpNet;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -46,11 +45,6 @@ impl Unreadable {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }
-}
-
-/// Reads YAML. An error shows no line of the text: user data has tokens, and errors become messages of conditions.
-pub(crate) fn yaml<T: DeserializeOwned>(text: &str) -> Result<T, serde_saphyr::Error> {
-    serde_saphyr::from_str_with_options(text, serde_saphyr::options! { with_snippet: false })
 }
 
 /// Labels as the kubelet reads them from `--node-labels`.

@@ -11,6 +11,8 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::time::Duration;
 
+/// Who writes, in `managedFields`.
+pub const FIELD_MANAGER: &str = "kubectl-foo";
 /// How long an API server may send nothing.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Objects in one response.

@@ -6,7 +6,6 @@ use crate::args::{
 };
 use crate::asked::{Asked, Kind, asked};
 use crate::drains::{self, Drains};
-use crate::plan::Assumptions;
 use crate::plan::files::Manifests;
 use crate::refused::{Transient, Usage};
 use crate::rollout::change::Change;
@@ -16,7 +15,7 @@ use crate::status::read::Facts;
 use crate::status::{self, Machines};
 use crate::terminal::{Format, Out, Screen};
 use crate::{events, explain, plan, support};
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use foo_api::plan::GivenDurations;
 use jiff::{SignedDuration, Timestamp};
 use std::convert::Infallible;
@@ -64,7 +63,7 @@ pub async fn on(
     out: &mut Out<'_>,
 ) -> Result<Ended> {
     let reads = Reads::new(&access.client, namespace);
-    let mut ended = Ended::Done;
+    let mut ended = Ok(Ended::Done);
     match command {
         Command::Explain { objects } => {
             let asked = named(&objects, &EXPLAINED, namespace)?;
@@ -98,30 +97,25 @@ pub async fn on(
                 launch_seconds: launch.map(|it| seconds("--launch", it)).transpose()?,
                 drain_seconds: drain.map(|it| seconds("--drain", it)).transpose()?,
             };
-            let assumptions = Assumptions { durations };
             let plans = if filename.is_empty() {
                 let asked = named(&pools, &PLANNED, namespace)?;
-                plan::ask::of_cluster(&reads, &asked, assumptions).await?
+                plan::ask::of_cluster(&reads, &asked, durations).await?
             } else {
                 let mut manifests = Manifests::default();
                 filename.iter().try_for_each(|path| plan::files::read(path, &mut manifests))?;
-                plan::ask::of_files(&reads, &manifests, &field_manager, assumptions).await?
+                plan::ask::of_files(&reads, &manifests, &field_manager, durations).await?
             };
             match output {
                 Some(format) => out.document(format, &plans)?,
                 None => out.print(&plan::text(&plans))?,
             }
             if !plans.failures.is_empty() {
-                for warning in reads.warnings() {
-                    out.warn(&warning);
-                }
-                return Err(anyhow::anyhow!(plans.failures.join("; ")));
-            }
-            if exit_code && plans.change_anything() {
-                ended = Ended::Changes;
+                ended = Err(anyhow!(plans.failures.join("; ")));
+            } else if exit_code && plans.change_anything() {
+                ended = Ok(Ended::Changes);
             }
         }
-        Command::Rollout { command } => ended = roll_out(&reads, command, out).await?,
+        Command::Rollout { command } => ended = Ok(roll_out(&reads, command, out).await?),
         Command::Events { clusters, output } => {
             let asked = named(&clusters, &CLUSTERS, namespace)?;
             let timeline = events::read(&reads, &asked).await?;
@@ -138,7 +132,7 @@ pub async fn on(
     for warning in reads.warnings() {
         out.warn(&warning);
     }
-    Ok(ended)
+    ended
 }
 
 /// A duration of an argument, in seconds, as a FooPlan takes it.

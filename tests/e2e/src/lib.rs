@@ -96,6 +96,18 @@ pub async fn version_is_accepted(timeout: Duration, change: impl AsyncFn() -> Re
     wait_until("core to accept another version", timeout, async || change().await.map(Probe::Done)).await
 }
 
+/// Runs `kubectl foo` with these arguments and that input, found by the real kubectl on the PATH; its standard output.
+///
+/// # Errors
+/// It ends with another status than 0.
+pub async fn kubectl_foo(world: &World, arguments: &[&str], stdin: &str) -> Result<String> {
+    let plugin = foo_testbed::beside_us("kubectl-foo")?;
+    let folder = plugin.parent().unwrap_or(&plugin).display().to_string();
+    let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
+    let arguments = ["foo"].iter().chain(arguments);
+    Ok(world.api().run("kubectl", arguments, &[("PATH", path.as_str())], stdin).await?.stdout)
+}
+
 async fn start(options: WorldOptions) -> Result<World> {
     World::start(options).await.context("starting the world")
 }

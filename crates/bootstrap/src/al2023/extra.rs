@@ -5,12 +5,13 @@
 use super::node_config::{API_VERSION, KIND, NodeConfig, Spec};
 use crate::merge;
 use crate::refusal::Refusals;
+use crate::yaml;
 use serde_json::{Map, Value, json};
 use std::net::IpAddr;
 
 /// The document, if it can be merged over the provider's.
 pub(super) fn parse(text: &str, own: &Spec, refusals: &mut Refusals) -> Option<NodeConfig> {
-    let document: Value = match serde_saphyr::from_str(text) {
+    let document: Value = match yaml::read(text) {
         Ok(document) => document,
         Err(error) => {
             refusals.invalid("extra", format!("is not a NodeConfig in YAML: {error}"));

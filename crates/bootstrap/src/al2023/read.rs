@@ -9,6 +9,7 @@ use crate::merge;
 use crate::mime::{self, Part};
 use crate::packed::unpack;
 use crate::seen::{self, Seen, Unreadable};
+use crate::yaml;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use ipnet::IpNet;
@@ -54,7 +55,7 @@ fn decode(bytes: &[u8]) -> Result<Spec, Unreadable> {
     let config: NodeConfig = if text.trim_start().starts_with('{') {
         serde_json::from_str(text).map_err(|error| failure(error.to_string()))?
     } else {
-        seen::yaml(text).map_err(|error| failure(error.to_string()))?
+        yaml::read(text).map_err(|error| failure(error.to_string()))?
     };
     if config.api_version != API_VERSION || config.kind != KIND {
         return Err(failure(format!("no kind {:?} is registered for {:?}", config.kind, config.api_version)));

@@ -5,6 +5,7 @@ use crate::input::FileInput;
 use crate::kubelet;
 use crate::packed::unpack;
 use crate::seen::{self, Seen, Unreadable};
+use crate::yaml;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Deserialize;
@@ -49,7 +50,7 @@ pub(crate) fn cloud_config(bytes: &[u8]) -> Result<CloudConfig, Unreadable> {
     if text.lines().next().map(str::trim_end) != Some("#cloud-config") {
         return Err(Unreadable::new("not a cloud-config: the first line is not #cloud-config"));
     }
-    let document: Document = seen::yaml(text)
+    let document: Document = yaml::read(text)
         .map_err(|error| Unreadable::new(format!("failed to load the cloud-config as YAML: {error}")))?;
     let commands = document.runcmd.into_iter().map(|command| match command {
         Command::Words(words) => words,

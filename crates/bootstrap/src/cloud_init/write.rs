@@ -7,6 +7,7 @@ use crate::json::{self, Reader};
 use crate::kubelet;
 use crate::refusal::Refusals;
 use crate::shell;
+use crate::yaml;
 use serde_json::{Map, Value};
 
 /// The whole document.
@@ -33,7 +34,7 @@ pub(crate) fn render(common: &Common, node: &NodeInput, refusals: &mut Refusals)
 
 /// The user's cloud-config, if it leaves alone what the provider writes.
 fn extra(text: &str, refusals: &mut Refusals) -> Option<Map<String, Value>> {
-    let config = match serde_saphyr::from_str::<Value>(text) {
+    let config = match yaml::read::<Value>(text) {
         Ok(Value::Object(config)) => config,
         Ok(_) => {
             refusals.invalid("extra", "must be a cloud-config: a map of modules");

@@ -1,12 +1,13 @@
 //! Asks the manager by FooPlans. It responds in their status.
 
 use super::files::{Manifest, Manifests, Planned};
-use super::{Assumptions, Plan, Plans};
-use crate::access::{Reads, meant};
+use super::{Plan, Plans};
+use crate::access::{FIELD_MANAGER, Reads, meant};
 use crate::asked::{Asked, Kind, of_kind};
 use crate::refused::{Request, refused, resource};
 use anyhow::{Result, anyhow, bail};
 use foo_api::capi::MachinePool;
+use foo_api::plan::GivenDurations;
 use foo_api::{FooMachinePool, FooPlan, FooPlanSpec, FooPlanStatus};
 use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
 use kube::{Api, Resource, ResourceExt as _};
@@ -15,8 +16,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// Who creates FooPlans, in `managedFields`.
-const FIELD_MANAGER: &str = "kubectl-foo";
 /// What `kubectl apply` without `--server-side` applied last.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// How long the manager may take. Its own timeout is shorter.
@@ -35,7 +34,7 @@ pub async fn of_files(
     reads: &Reads<'_>,
     manifests: &Manifests,
     field_manager: &str,
-    assumptions: Assumptions,
+    durations: GivenDurations,
 ) -> Result<Plans> {
     for other in &manifests.others {
         reads.warn(format!("{other} is not planned: only FooMachinePools and MachinePools are"));
@@ -64,14 +63,14 @@ pub async fn of_files(
             bail!("the files have two objects of one kind for FooMachinePool {pool}");
         }
     }
-    asked_for(reads, pools, assumptions).await
+    asked_for(reads, pools, durations).await
 }
 
 /// The plans of pools as they are in the cluster: what the manager would still do.
 ///
 /// # Errors
 /// A pool does not exist, a right is missing, or the manager does not respond.
-pub async fn of_cluster(reads: &Reads<'_>, asked: &[Asked], assumptions: Assumptions) -> Result<Plans> {
+pub async fn of_cluster(reads: &Reads<'_>, asked: &[Asked], durations: GivenDurations) -> Result<Plans> {
     let names = of_kind(asked, Kind::Pool).unwrap_or_default();
     let pools = meant(reads.list::<FooMachinePool>(None).await?, reads.namespace, &names)?;
     let mut objects = BTreeMap::new();
@@ -88,7 +87,7 @@ pub async fn of_cluster(reads: &Reads<'_>, asked: &[Asked], assumptions: Assumpt
         }
         objects.insert(key, Objects::from([(Planned::Pool, without_managed_fields(object))]));
     }
-    asked_for(reads, objects, assumptions).await
+    asked_for(reads, objects, durations).await
 }
 
 /// The object as the API server would store it, after defaults, admission and validation. Nothing is stored.
@@ -177,11 +176,11 @@ fn pool_of(kind: Planned, object: &Value) -> Option<String> {
 async fn asked_for(
     reads: &Reads<'_>,
     pools: BTreeMap<(String, String), Objects>,
-    assumptions: Assumptions,
+    durations: GivenDurations,
 ) -> Result<Plans> {
     let (mut plans, mut failures) = (Vec::new(), Vec::new());
     for ((namespace, pool), objects) in pools {
-        match planned(reads, &namespace, objects, assumptions).await? {
+        match planned(reads, &namespace, objects, durations).await? {
             FooPlanStatus { pool: Some(plan), .. } => plans.push(Plan { namespace, plan }),
             FooPlanStatus { error, .. } => {
                 let error = error.unwrap_or_else(|| "the manager gave no reason".to_owned());
@@ -197,13 +196,12 @@ async fn planned(
     reads: &Reads<'_>,
     namespace: &str,
     objects: Objects,
-    assumptions: Assumptions,
+    durations: GivenDurations,
 ) -> Result<FooPlanStatus> {
     let api: Api<FooPlan> = Api::namespaced(reads.client.clone(), namespace);
     let resource = resource::<FooPlan>();
     let request = |verb| Request { verb, resource: &resource, namespace: Some(namespace) };
-    let durations = Some(assumptions.durations)
-        .filter(|durations| *durations != foo_api::plan::GivenDurations::default());
+    let durations = Some(durations).filter(|durations| *durations != GivenDurations::default());
     let spec = FooPlanSpec { objects: objects.into_values().collect(), durations };
     let mut plan = FooPlan::new("", spec);
     plan.metadata.name = None;

@@ -7,7 +7,7 @@ mod text;
 
 pub use text::text;
 
-use foo_api::plan::{GivenDurations, PoolPlan};
+use foo_api::plan::PoolPlan;
 use serde::Serialize;
 
 /// All plans of one command.
@@ -29,13 +29,6 @@ pub struct Plan {
     /// What would follow.
     #[serde(flatten)]
     pub plan: PoolPlan,
-}
-
-/// What a user wants to know.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Assumptions {
-    /// How long steps take.
-    pub durations: GivenDurations,
 }
 
 impl Plans {

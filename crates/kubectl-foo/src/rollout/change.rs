@@ -1,7 +1,8 @@
 //! The annotations of a FooMachinePool by which a user stops its roll-out, lets it continue, or has failed content
-//! tried again. The only writes of this plugin.
+//! tried again. The only writes of this plugin besides those of FooPlans.
 
 use super::{Failed, FailedState, Rollout};
+use crate::access::FIELD_MANAGER;
 use crate::refused::{Request, refused, resource};
 use anyhow::Result;
 use foo_api::FooMachinePool;
@@ -9,9 +10,6 @@ use foo_model::names::{QUARANTINE_ANNOTATION, ROLLOUT_PAUSED_ANNOTATION};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Client};
 use serde_json::{Value, json};
-
-/// Who writes, in `managedFields`.
-const FIELD_MANAGER: &str = "kubectl-foo";
 
 /// What a user decides about a roll-out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

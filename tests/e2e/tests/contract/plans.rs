@@ -1,7 +1,7 @@
 //! What `kubectl foo plan` foresees, by the real kubectl, is what then happens on real components.
 
 use anyhow::{Result, ensure};
-use foo_e2e::in_world;
+use foo_e2e::{in_world, kubectl_foo};
 use foo_simulator::core::catalogue::IMAGE_X86_64_NEWER;
 use foo_testbed::world::kinds::{self, Kind};
 use foo_testbed::world::{Pool, PoolView, SOON};
@@ -11,12 +11,7 @@ use std::collections::BTreeSet;
 
 /// Runs `kubectl foo` in the namespace, with that input.
 async fn foo(world: &World, namespace: &str, command: &[&str], stdin: &str) -> Result<String> {
-    let plugin = foo_testbed::beside_us("kubectl-foo")?;
-    let folder = plugin.parent().unwrap_or(&plugin).display().to_string();
-    let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
-    let args = ["foo"].iter().chain(command).copied().chain(["-n", namespace]);
-    let printed = world.api().run("kubectl", args, &[("PATH", path.as_str())], stdin).await?;
-    Ok(printed.stdout)
+    kubectl_foo(world, &[command, &["-n", namespace]].concat(), stdin).await
 }
 
 /// A manifest with what a user changes, and nothing else.

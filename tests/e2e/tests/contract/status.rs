@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use foo_e2e::in_world;
+use foo_e2e::{in_world, kubectl_foo};
 use foo_testbed::world::kinds::{self, Kind, text};
 use foo_testbed::world::{IMAGE, INSTANCE_TYPE, MachineView, QUIET_PERIOD, Request, SOON};
 use foo_testbed::{Probe, World, nothing_happens, until_quiet, wait_until};
@@ -132,14 +132,8 @@ fn the_plugin_explains_what_a_pool_waits_for() {
         let cluster = world.cluster("explained").await?;
         let pool = cluster.pool("workers", 2).await?;
         pool.settles_at(2).await?;
-        let plugin = foo_testbed::beside_us("kubectl-foo")?;
-        let folder = plugin.parent().unwrap_or(&plugin).display().to_string();
-        let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
-        let foo = async |command: &[&str], more: &[&str]| {
-            let args = ["foo"].iter().chain(command).chain(more);
-            let printed = world.api().run("kubectl", args, &[("PATH", path.as_str())], "").await;
-            printed.map(|printed| printed.stdout)
-        };
+        let foo =
+            async |command: &[&str], more: &[&str]| kubectl_foo(world, &[command, more].concat(), "").await;
         let explained = async |more: &[&str]| foo(&["explain"], more).await;
         let one = ["workers", "-n", "explained"];
         let text = explained(&one).await?;

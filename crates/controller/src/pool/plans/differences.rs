@@ -9,7 +9,7 @@ use foo_planner::desired::{Size, Strategy, Wanted};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Whose values are never shown: a FooPlan can name any Secret of its namespace, and even a hash says something about it.
+/// Whose values are never shown: it has tokens, and even a hash says something about them.
 const USER_DATA: &str = "launchTemplate.userData";
 
 /// Fields of the launch template that new instances get, and for which no instance is replaced.
@@ -24,19 +24,24 @@ pub(super) struct View<'a> {
 /// What makes instances outdated without being part of a launch template.
 pub(super) struct Facts {
     version: Option<String>,
-    secret: Option<String>,
+    /// The Secret with the bootstrap data.
+    pub(super) secret: Option<String>,
+}
+
+impl Facts {
+    /// The facts of a pool.
+    pub(super) fn of(gathered: &Gathered) -> Self {
+        let spec = gathered.machine_pool.as_ref().map(|pool| &pool.spec.template.spec);
+        Self {
+            version: spec.and_then(|spec| spec.version.clone()),
+            secret: spec
+                .and_then(|spec| spec.bootstrap.data_secret_name.clone())
+                .filter(|name| !name.is_empty()),
+        }
+    }
 }
 
 impl View<'_> {
-    /// The facts of a pool.
-    pub(super) fn facts(gathered: &Gathered) -> Facts {
-        let spec = gathered.machine_pool.as_ref().map(|pool| &pool.spec.template.spec);
-        Facts {
-            version: spec.and_then(|spec| spec.version.clone()),
-            secret: spec.and_then(|spec| spec.bootstrap.data_secret_name.clone()),
-        }
-    }
-
     /// The value of each field by its path.
     fn fields(&self, with_template: bool) -> BTreeMap<String, String> {
         let Desired {
@@ -60,13 +65,7 @@ impl View<'_> {
             Size::External { min, max, published: _ } => json!({"min_size": min, "max_size": max}),
         };
         let template = match template {
-            Wanted::Ready(template) if with_template => {
-                let mut content = json!(template.content);
-                if let Some(data) = content.get_mut("user_data") {
-                    *data = json!(template.content.user_data.0);
-                }
-                content
-            }
+            Wanted::Ready(template) if with_template => json!(template.content),
             Wanted::Ready(_) | Wanted::Blocked(_) => json!({}),
         };
         let all = json!({

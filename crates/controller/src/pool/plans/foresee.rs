@@ -1,6 +1,6 @@
 //! The forecast of one pool.
 
-use super::differences::{View, differences};
+use super::differences::{Facts, View, differences};
 use super::question::Question;
 use super::result::{Durations, Present, result};
 use crate::clouds::CloudRegion;
@@ -12,8 +12,7 @@ use crate::pool::state::PoolState;
 use foo_api::FooMachinePool;
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::plan::PoolPlan;
-use foo_model::Blocked;
-use foo_model::LaunchTemplate;
+use foo_model::{Blocked, LaunchTemplate};
 use foo_planner::desired::{Goal, Size};
 use foo_planner::forecast::LARGEST_POOL;
 use foo_planner::{Desired, LastRead, Memory, Observed};
@@ -48,14 +47,13 @@ impl Pools {
         };
         let machine_pool = question.machine_pool.clone();
         let planned = self.caches.gather_with(Arc::clone(&question.planned), machine_pool);
-        let planned_facts = View::facts(&planned);
-        self.check_secret(&planned, question.present.as_deref())?;
-        let now = match &question.present {
-            Some(present) => {
-                let gathered = self.caches.gather(Arc::clone(present));
-                let facts = View::facts(&gathered);
-                let inputs = self.inputs_for_plan(&key, gathered, state.for_plan()).await?;
-                Some((facts, inputs))
+        let planned_facts = Facts::of(&planned);
+        let now = question.present.as_ref().map(|present| self.caches.gather(Arc::clone(present)));
+        let now = now.map(|gathered| (Facts::of(&gathered), gathered));
+        self.check_secret(&planned, &planned_facts, now.as_ref().map(|(facts, _)| facts))?;
+        let now = match now {
+            Some((facts, gathered)) => {
+                Some((facts, self.inputs_for_plan(&key, gathered, state.for_plan()).await?))
             }
             None => None,
         };
@@ -180,21 +178,17 @@ impl Pools {
 
     /// Whoever may create a FooPlan need not be allowed to read Secrets, and messages about user data may quote it. So only
     /// a Secret of the pool's Cluster is read for a plan, or the one that the pool has.
-    fn check_secret(&self, planned: &Gathered, present: Option<&FooMachinePool>) -> Result<(), String> {
-        let named = |gathered: &Gathered| {
-            let pool = gathered.machine_pool.as_ref()?;
-            pool.spec.template.spec.bootstrap.data_secret_name.clone().filter(|name| !name.is_empty())
-        };
-        let Some(name) = named(planned) else { return Ok(()) };
-        let has_it = |present: &FooMachinePool| {
-            named(&self.caches.gather(Arc::new(present.clone()))).as_ref() == Some(&name)
-        };
+    fn check_secret(&self, planned: &Gathered, facts: &Facts, present: Option<&Facts>) -> Result<(), String> {
+        let Some(name) = &facts.secret else { return Ok(()) };
+        if present.is_some_and(|present| present.secret.as_ref() == Some(name)) {
+            return Ok(());
+        }
         let cluster = planned.identity.as_ref().map(|identity| identity.cluster.as_str());
-        let secret = self.caches.secrets.get(&ObjectRef::new(&name).within(&planned.namespace()));
+        let secret = self.caches.secrets.get(&ObjectRef::new(name).within(&planned.namespace()));
         let is_of_cluster = secret.is_some_and(|secret| {
             cluster.is_some() && secret.labels().get(CLUSTER_NAME_LABEL).map(String::as_str) == cluster
         });
-        if is_of_cluster || present.is_some_and(has_it) {
+        if is_of_cluster {
             return Ok(());
         }
         Err(format!(
