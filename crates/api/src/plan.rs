@@ -13,8 +13,10 @@ use std::time::Duration;
 pub const KEPT_FOR: Duration = Duration::from_mins(10);
 /// How many Machines the status names; the numbers count all.
 pub const NAMED_MACHINES: usize = 200;
+/// How many calls the status names; the number counts all.
+pub const NAMED_CALLS: usize = 500;
 
-/// What the manager would do for a changed FooMachinePool. `kubectl foo plan` creates a FooPlan, prints its status and
+/// What the manager would do for a changed FooMachinePool or FooControlPlane. `kubectl foo plan` creates a FooPlan, prints its status and
 /// deletes it. The manager writes the status once, changes nothing else, and deletes a FooPlan ten minutes after its creation.
 #[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[kube(
@@ -28,6 +30,7 @@ pub const NAMED_MACHINES: usize = 200;
     status = "FooPlanStatus",
     label("cluster.x-k8s.io/v1beta2", "v1alpha1"),
     printcolumn(name = "Pool", type_ = "string", json_path = ".status.pool.name"),
+    printcolumn(name = "ControlPlane", type_ = "string", json_path = ".status.controlPlane.name"),
     printcolumn(name = "Replaced", type_ = "integer", json_path = ".status.pool.deletionCount"),
     printcolumn(name = "Launched", type_ = "integer", json_path = ".status.pool.launches"),
     printcolumn(name = "Seconds", type_ = "integer", json_path = ".status.pool.seconds"),
@@ -37,12 +40,12 @@ pub const NAMED_MACHINES: usize = 200;
 #[serde(rename_all = "camelCase")]
 #[x_kube(validation = Rule::new("self == oldSelf").message("spec of a FooPlan is immutable"))]
 pub struct FooPlanSpec {
-    /// The objects with the content that is planned for: a FooMachinePool, its MachinePool, or both, of the same namespace
-    /// and of one pool, as the API server returns them from a dry run. An object that is left out is as it is in the
-    /// cluster.
+    /// The objects with the content that is planned for, as the API server returns them from a dry run: either a
+    /// FooMachinePool, its MachinePool, or both, of the same namespace and of one pool; or a FooControlPlane. An object that is
+    /// left out is as it is in the cluster.
     #[schemars(length(min = 1, max = 2), schema_with = "any_objects")]
     pub objects: Vec<Value>,
-    /// How long steps take. Default of each: as the pool's own Machines took, otherwise an assumption.
+    /// How long the steps of a pool take. Default of each: as its own Machines took, otherwise an assumption.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durations: Option<GivenDurations>,
 }
@@ -80,6 +83,9 @@ pub struct FooPlanStatus {
     /// What would follow for the pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<PoolPlan>,
+    /// What would follow for the control plane.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control_plane: Option<ControlPlanePlan>,
 }
 
 /// What would follow for a pool, if every call succeeds, every Node joins and every drain ends.
@@ -119,6 +125,44 @@ pub struct PoolPlan {
     /// What has to be known to read the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// What would follow for a control plane, if every call succeeds and every update ends.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ControlPlanePlan {
+    /// Name of the FooControlPlane.
+    pub name: String,
+    /// What differs between the present and the planned state, in AWS's terms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<PlannedChange>,
+    /// Calls of AWS that change something, in order; of many, the first ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<PlannedCall>,
+    /// How many calls of AWS that change something this takes.
+    pub aws_calls: i64,
+    /// How long it takes, in seconds.
+    pub seconds: i64,
+    /// Whether anything is left afterwards.
+    pub outcome: Outcome,
+    /// What is not as it should be at the end: conditions of the FooControlPlane.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remaining: Vec<RemainingCondition>,
+    /// What has to be known to read the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// A call of AWS.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedCall {
+    /// When it is sent, in seconds from now.
+    pub after_seconds: i64,
+    /// AWS's name of the operation.
+    pub operation: String,
+    /// Why.
+    pub why: String,
 }
 
 /// A value that differs.

@@ -13,6 +13,8 @@
 //! * `summary`: turns both into conditions;
 //! * `plan.rs`: the order of the questions, the table of contents.
 //!
+//! [`forecast`] foresees what follows from a desired cluster: plan after plan, against an EKS in which everything succeeds.
+//!
 //! [`violations`] judges a plan from inputs and outputs alone, without having made it.
 //!
 //! A pass reads what [`Report::reads`] asked for, and carries the plan out as [`foo_calls::Process`] describes. While
@@ -41,6 +43,7 @@
 
 mod check;
 mod draft;
+pub mod forecast;
 mod hash;
 mod input;
 pub mod memory;
@@ -56,6 +59,7 @@ mod timing;
 pub use action::Action;
 pub use check::violations;
 pub use desired::Desired;
+pub use forecast::forecast;
 pub use input::{desired, observed, recorded};
 pub use memory::Memory;
 pub use observed::{CompletedRead, FailedRead, Observed};

@@ -150,6 +150,19 @@ impl<'a> Reads<'a> {
         Ok(read)
     }
 
+    /// The objects of a kind of these names, all of which must exist; `None` if the kind is not asked for. If there are no
+    /// names all objects, as far as they can be read.
+    ///
+    /// # Errors
+    /// An object does not exist, or a right is missing.
+    pub async fn unless_unasked<K: Listed>(&self, names: Option<&[String]>) -> Result<Vec<K>> {
+        match names {
+            None => Ok(Vec::new()),
+            Some([]) => Ok(self.or_warn(self.list(None).await).unwrap_or_default()),
+            Some(names) => meant(self.list(None).await?, self.namespace, names),
+        }
+    }
+
     /// What was read, or nothing and a warning.
     pub fn or_warn<T>(&self, read: Result<T>) -> Option<T> {
         read.map_err(|error| self.warn(format!("{error:#}"))).ok()

@@ -16,7 +16,7 @@ pub const DRAINED: [Kind; 3] = [Kind::Cluster, Kind::Pool, Kind::Machine];
 /// Kinds that roll out.
 pub const ROLLED_OUT: [Kind; 1] = [Kind::Pool];
 /// Kinds that `plan` knows.
-pub const PLANNED: [Kind; 1] = [Kind::Pool];
+pub const PLANNED: [Kind; 2] = [Kind::Pool, Kind::ControlPlane];
 
 /// The kinds whose objects a command is about, by its words.
 pub fn kinds(words: &[&str]) -> Option<&'static [Kind]> {
@@ -123,16 +123,16 @@ pub enum Command {
         #[arg(short, long, value_enum)]
         output: Option<Format>,
     },
-    /// Show what the manager would do for changed FooMachinePools and MachinePools, before they are applied.
+    /// Show what the manager would do for changed FooMachinePools, MachinePools and FooControlPlanes, before they are applied.
     ///
-    /// The manager plans with what it knows of AWS, changes nothing, and assumes that every call succeeds, every Node joins
-    /// and every drain ends.
+    /// The manager plans with what it knows of AWS, changes nothing, and assumes that every call succeeds, every update of EKS
+    /// ends, every Node joins and every drain ends.
     #[command(after_help = PLAN_STATUSES)]
     Plan {
-        /// Names of FooMachinePools, or foomachinepool/NAME..., as they are in the cluster: what is left to do [default: all in
-        /// the namespace, without --filename].
+        /// Names of FooMachinePools, or TYPE [NAME...], or TYPE/NAME..., for example foocontrolplane/prod, as they are in the
+        /// cluster: what is left to do [default: all in the namespace, without --filename].
         #[arg(conflicts_with = "filename")]
-        pools: Vec<String>,
+        objects: Vec<String>,
         /// Files with manifests; - is standard input.
         #[arg(short, long, value_name = "FILE")]
         filename: Vec<PathBuf>,

@@ -92,13 +92,13 @@ pub async fn on(
                 None => out.print(&drains::text(&drains, now))?,
             }
         }
-        Command::Plan { pools, filename, field_manager, launch, drain, exit_code, output } => {
+        Command::Plan { objects, filename, field_manager, launch, drain, exit_code, output } => {
             let durations = GivenDurations {
                 launch_seconds: launch.map(|it| seconds("--launch", it)).transpose()?,
                 drain_seconds: drain.map(|it| seconds("--drain", it)).transpose()?,
             };
             let plans = if filename.is_empty() {
-                let asked = named(&pools, &PLANNED, namespace)?;
+                let asked = named(&objects, &PLANNED, namespace)?;
                 plan::ask::of_cluster(&reads, &asked, durations).await?
             } else {
                 let mut manifests = Manifests::default();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fmt::Debug;
 
 /// The id that what belongs to an object has in AWS.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Identity {
     /// Uid of the object that this is about.
     uid: Option<String>,

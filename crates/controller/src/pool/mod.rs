@@ -92,7 +92,7 @@ mod watches;
 
 use crate::{Context, installation};
 use futures::channel::mpsc::unbounded;
-use futures::future::{join3, pending, select};
+use futures::future::{join4, pending, select};
 use futures::{FutureExt, StreamExt, stream};
 use pools::Pools;
 use std::future::Future;
@@ -119,7 +119,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
             observers.unseen().unexplained == 0
         });
     let watches = Watches::of(&context);
-    let asked = plans::watch(&context);
+    let asked = crate::plans::watch(&context);
     let caches = watches.caches(installation);
     let (wakes, identities) = (context.clouds.wakes(), context.identities.changes());
     let pools = Arc::new(Pools::new(context.clone(), caches.clone()));
@@ -133,15 +133,16 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let (suspects, suspected) = unbounded();
     let unowned = unowned_foo_machines::run(context.clone(), caches.clone(), suspected);
     let unmanaged = unmanaged_groups::run(context.clone(), caches.clone());
-    let plans = plans::run(asked, Arc::clone(&pools));
+    let old_plans = crate::plans::delete_old(asked.store.clone(), &context);
+    let plans = crate::plans::respond(asked, &context, &caches.filled, pools.as_ref());
     let passes = watches
         .harness(&context, &caches, suspects)
         .debounce(DEBOUNCE)
         .needs_identities()
         .reconciles_on(woken)
         .reconciles_on(identified)
-        .run(pools, shutdown);
+        .run(Arc::clone(&pools), shutdown);
     // They run as long as there are passes.
-    let beside = join3(unowned, unmanaged, plans).then(|_ended| pending::<()>());
+    let beside = join4(unowned, unmanaged, plans, old_plans).then(|_ended| pending::<()>());
     select(pin!(passes), pin!(beside)).await;
 }

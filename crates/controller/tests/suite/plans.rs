@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The object as `kubectl apply --dry-run=server` prints it.
-fn as_json<K: Serialize + kube::Resource<DynamicType = ()>>(object: &K) -> Value {
+pub(crate) fn as_json<K: Serialize + kube::Resource<DynamicType = ()>>(object: &K) -> Value {
     let mut value = serde_json::to_value(object).unwrap();
     value["apiVersion"] = K::api_version(&()).into();
     value["kind"] = K::kind(&()).into();
@@ -25,7 +25,7 @@ fn as_json<K: Serialize + kube::Resource<DynamicType = ()>>(object: &K) -> Value
 
 impl World {
     /// A user creates a FooPlan, and reads its status.
-    async fn plans(&self, objects: Vec<Value>) -> FooPlanStatus {
+    pub(crate) async fn plans(&self, objects: Vec<Value>) -> FooPlanStatus {
         self.plans_with(FooPlanSpec { objects, durations: None }).await
     }
 

@@ -44,9 +44,9 @@ pub(crate) fn about(change: &Change) -> Query {
 }
 
 /// Responses under a change.
-pub(super) struct Overlay<'a> {
-    pub(super) observed: &'a Observed,
-    pub(super) shown: &'a mut BTreeMap<Query, QueryResult>,
+pub(crate) struct Overlay<'a> {
+    pub(crate) observed: &'a Observed,
+    pub(crate) shown: &'a mut BTreeMap<Query, QueryResult>,
 }
 
 impl Overlay<'_> {
@@ -73,7 +73,7 @@ impl Overlay<'_> {
     }
 
     /// Applies an effect. Whether a later read may still not show it.
-    pub(super) fn apply(&mut self, effect: &Effect) -> bool {
+    pub(crate) fn apply(&mut self, effect: &Effect) -> bool {
         let about = about(&effect.action.change);
         let at = effect.at;
         match &effect.action.change {

@@ -6,5 +6,5 @@ mod effects;
 mod known;
 
 pub(crate) use absorb::situation;
-pub(crate) use effects::about;
+pub(crate) use effects::{Overlay, about};
 pub(crate) use known::Situation;

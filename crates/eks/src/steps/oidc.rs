@@ -43,9 +43,13 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
 
 /// The ARN that the provider has, or would have.
 fn arn(situation: &Situation<'_>, cluster: &Cluster) -> Option<String> {
-    let issuer = cluster.oidc_issuer.as_deref()?.trim_start_matches("https://");
-    let account = situation.account()?;
-    Some(format!("arn:{}:iam::{account}:oidc-provider/{issuer}", situation.desired.partition))
+    let issuer = cluster.oidc_issuer.as_deref()?;
+    Some(provider_arn(&situation.desired.partition, &situation.account()?, issuer))
+}
+
+/// The ARN of the provider for an issuer (IAM User Guide, "IAM identifiers").
+pub(crate) fn provider_arn(partition: &str, account: &str, issuer: &str) -> String {
+    format!("arn:{partition}:iam::{account}:oidc-provider/{}", issuer.trim_start_matches("https://"))
 }
 
 /// A creation that failed may have happened, or one before it: it is read again.

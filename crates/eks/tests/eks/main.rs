@@ -9,6 +9,7 @@ mod aws;
 mod budget;
 mod create;
 mod deletion;
+mod forecast;
 mod life;
 mod placement;
 mod properties;

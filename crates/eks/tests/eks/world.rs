@@ -58,7 +58,7 @@ impl testing::Aws for Aws {
     }
 }
 
-fn read(aws: &mut Aws, observed: &mut Observed, query: &Query) {
+pub fn read(aws: &mut Aws, observed: &mut Observed, query: &Query) {
     let (now, response) = (aws.now(), aws.read(query));
     let denied = aws.deaf.contains(query).then(|| foo_calls::Refusal {
         reason: Reason::AccessDenied,

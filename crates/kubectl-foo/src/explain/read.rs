@@ -1,6 +1,6 @@
 //! Reads the objects that are explained, and those that they are explained from.
 
-use crate::access::{Listed, Reads, meant};
+use crate::access::{Reads, meant};
 use crate::asked::{Asked, Kind, of_kind};
 use anyhow::Result;
 use foo_api::capi::Machine;
@@ -67,8 +67,8 @@ pub async fn read(reads: &Reads<'_>, asked: &[Asked]) -> Result<Everything> {
     let (of_control_planes, of_configs, of_pools) =
         (names(Kind::ControlPlane), names(Kind::NodeConfig), names(Kind::Pool));
     let (control_planes, node_configs, pools, events) = tokio::join!(
-        unless_unasked::<FooControlPlane>(reads, of_control_planes.as_deref()),
-        unless_unasked::<FooNodeConfig>(reads, of_configs.as_deref()),
+        reads.unless_unasked::<FooControlPlane>(of_control_planes.as_deref()),
+        reads.unless_unasked::<FooNodeConfig>(of_configs.as_deref()),
         pools(reads, of_pools.as_deref()),
         // The rest of an explanation does not need them.
         async { reads.or_warn(reads.list::<Event>(None).await).unwrap_or_default() },
@@ -86,15 +86,6 @@ pub async fn read(reads: &Reads<'_>, asked: &[Asked]) -> Result<Everything> {
     let (pools, foo_machines, machines) = pools?;
     everything.pools = pools.iter().map(|pool| facts(pool, &foo_machines, &machines, &events)).collect();
     Ok(everything)
-}
-
-/// The objects of a kind of these names; all of them if there are no names, none if the kind is not asked for.
-async fn unless_unasked<K: Listed>(reads: &Reads<'_>, names: Option<&[String]>) -> Result<Vec<K>> {
-    match names {
-        None => Ok(Vec::new()),
-        Some([]) => Ok(reads.or_warn(reads.list(None).await).unwrap_or_default()),
-        Some(names) => meant(reads.list(None).await?, reads.namespace, names),
-    }
 }
 
 /// The pools of these names with all FooMachines and Machines of the namespace: without them an instance would seem to

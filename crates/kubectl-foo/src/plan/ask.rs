@@ -2,16 +2,18 @@
 
 use super::files::{Manifest, Manifests, Planned};
 use super::{Plan, Plans};
-use crate::access::{FIELD_MANAGER, Reads, meant};
+use crate::access::{FIELD_MANAGER, Listed, Reads, meant};
 use crate::asked::{Asked, Kind, of_kind};
 use crate::refused::{Request, refused, resource};
 use anyhow::{Result, anyhow, bail};
 use foo_api::capi::MachinePool;
 use foo_api::plan::GivenDurations;
-use foo_api::{FooMachinePool, FooPlan, FooPlanSpec, FooPlanStatus};
+use foo_api::{FooControlPlane, FooMachinePool, FooPlan, FooPlanSpec, FooPlanStatus};
 use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
 use kube::{Api, Resource, ResourceExt as _};
+use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -23,10 +25,30 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// Between two reads of the status.
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// Objects of one pool, by their kind.
+/// Objects of one pool, or one control plane, by their kind.
 type Objects = BTreeMap<Planned, Value>;
 
-/// The plans of pools as they would be with these manifests applied.
+/// What a FooPlan is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Subject {
+    ControlPlane,
+    Pool,
+}
+
+impl Subject {
+    /// Its kind.
+    fn kind(self) -> Cow<'static, str> {
+        match self {
+            Self::ControlPlane => FooControlPlane::kind(&()),
+            Self::Pool => FooMachinePool::kind(&()),
+        }
+    }
+}
+
+/// Objects by what they are about, with its namespace and name.
+type Subjects = BTreeMap<(Subject, String, String), Objects>;
+
+/// The plans of pools and control planes as they would be with these manifests applied.
 ///
 /// # Errors
 /// The API server refuses a manifest, a right is missing, or the manager does not respond.
@@ -37,57 +59,74 @@ pub async fn of_files(
     durations: GivenDurations,
 ) -> Result<Plans> {
     for other in &manifests.others {
-        reads.warn(format!("{other} is not planned: only FooMachinePools and MachinePools are"));
+        reads.warn(format!(
+            "{other} is not planned: only FooMachinePools, MachinePools and FooControlPlanes are"
+        ));
     }
     if manifests.planned.is_empty() {
-        bail!("the files have no FooMachinePool and no MachinePool");
+        bail!("the files have no FooMachinePool, no MachinePool and no FooControlPlane");
     }
-    let mut pools: BTreeMap<(String, String), Objects> = BTreeMap::new();
+    let mut subjects = Subjects::new();
     for manifest in &manifests.planned {
         let namespace = manifest.namespace.as_deref().or(reads.namespace);
         let namespace = namespace.ok_or_else(|| {
             anyhow!("{} has no namespace in its file, and --all-namespaces names none", manifest.name)
         })?;
         let object = dry_run(reads, manifest, namespace, field_manager).await?;
-        let Some(pool) = pool_of(manifest.kind, &object) else {
+        let Some((subject, name)) = subject_of(manifest.kind, &object) else {
             let name = &manifest.name;
             reads.warn(format!("MachinePool {name} is not planned: its infrastructure is no FooMachinePool"));
             continue;
         };
-        if pools
-            .entry((namespace.to_owned(), pool.clone()))
-            .or_default()
-            .insert(manifest.kind, object)
-            .is_some()
-        {
-            bail!("the files have two objects of one kind for FooMachinePool {pool}");
+        let kind = subject.kind();
+        let objects = subjects.entry((subject, namespace.to_owned(), name.clone())).or_default();
+        if objects.insert(manifest.kind, object).is_some() {
+            bail!("the files have two objects of one kind for {kind} {name}");
         }
     }
-    asked_for(reads, pools, durations).await
+    asked_for(reads, subjects, durations).await
 }
 
-/// The plans of pools as they are in the cluster: what the manager would still do.
+/// The plans of pools and control planes as they are in the cluster: what the manager would still do.
 ///
 /// # Errors
-/// A pool does not exist, a right is missing, or the manager does not respond.
+/// An object does not exist, a right is missing, or the manager does not respond.
 pub async fn of_cluster(reads: &Reads<'_>, asked: &[Asked], durations: GivenDurations) -> Result<Plans> {
-    let names = of_kind(asked, Kind::Pool).unwrap_or_default();
-    let pools = meant(reads.list::<FooMachinePool>(None).await?, reads.namespace, &names)?;
-    let mut objects = BTreeMap::new();
-    for pool in pools {
-        if pool.metadata.deletion_timestamp.is_some() {
-            reads.warn(format!("FooMachinePool {} is not planned: it is being deleted", pool.name_any()));
+    let mut subjects = Subjects::new();
+    if let Some(names) = of_kind(asked, Kind::Pool) {
+        let pools = meant(reads.list::<FooMachinePool>(None).await?, reads.namespace, &names)?;
+        pools.iter().try_for_each(|pool| add(reads, &mut subjects, (Subject::Pool, Planned::Pool), pool))?;
+    }
+    let names = of_kind(asked, Kind::ControlPlane);
+    for object in reads.unless_unasked::<FooControlPlane>(names.as_deref()).await? {
+        if object.spec.eks.is_none() && asked.is_empty() {
             continue;
         }
-        let key = (pool.namespace().unwrap_or_default(), pool.name_any());
-        let mut object = serde_json::to_value(&pool)?;
-        if let Some(fields) = object.as_object_mut() {
-            fields.insert("apiVersion".to_owned(), FooMachinePool::api_version(&()).into());
-            fields.insert("kind".to_owned(), FooMachinePool::kind(&()).into());
-        }
-        objects.insert(key, Objects::from([(Planned::Pool, without_managed_fields(object))]));
+        add(reads, &mut subjects, (Subject::ControlPlane, Planned::ControlPlane), &object)?;
     }
-    asked_for(reads, objects, durations).await
+    asked_for(reads, subjects, durations).await
+}
+
+/// Adds an object of the cluster, unless it is being deleted.
+fn add<K: Listed + Serialize>(
+    reads: &Reads<'_>,
+    subjects: &mut Subjects,
+    (subject, planned): (Subject, Planned),
+    object: &K,
+) -> Result<()> {
+    let (kind, name) = (K::kind(&()), object.name_any());
+    if object.meta().deletion_timestamp.is_some() {
+        reads.warn(format!("{kind} {name} is not planned: it is being deleted"));
+        return Ok(());
+    }
+    let mut value = serde_json::to_value(object)?;
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("apiVersion".to_owned(), K::api_version(&()).into());
+        fields.insert("kind".to_owned(), kind.into());
+    }
+    let key = (subject, object.namespace().unwrap_or_default(), name);
+    subjects.insert(key, Objects::from([(planned, without_managed_fields(value))]));
+    Ok(())
 }
 
 /// The object as the API server would store it, after defaults, admission and validation. Nothing is stored.
@@ -103,6 +142,7 @@ async fn dry_run(
     let (kind, resource) = match manifest.kind {
         Planned::Pool => (erased::<FooMachinePool>(manifest), resource::<FooMachinePool>()),
         Planned::MachinePool => (erased::<MachinePool>(manifest), resource::<MachinePool>()),
+        Planned::ControlPlane => (erased::<FooControlPlane>(manifest), resource::<FooControlPlane>()),
     };
     let request = |verb| Request { verb, resource: &resource, namespace: Some(namespace) };
     let api: Api<DynamicObject> = Api::namespaced_with(reads.client.clone(), namespace, &kind);
@@ -160,35 +200,35 @@ fn without_managed_fields(mut object: Value) -> Value {
     object
 }
 
-/// The name of the FooMachinePool that an object is about.
-fn pool_of(kind: Planned, object: &Value) -> Option<String> {
-    let name = match kind {
-        Planned::Pool => object.pointer("/metadata/name"),
+/// What an object is about; `None` if it is not planned.
+fn subject_of(kind: Planned, object: &Value) -> Option<(Subject, String)> {
+    let (subject, name) = match kind {
+        Planned::Pool => (Subject::Pool, object.pointer("/metadata/name")),
         Planned::MachinePool => {
             let reference = object.pointer("/spec/template/spec/infrastructureRef");
             let is_pool = |reference: &&Value| reference["kind"] == FooMachinePool::kind(&()).as_ref();
-            reference.filter(is_pool).and_then(|reference| reference.get("name"))
+            (Subject::Pool, reference.filter(is_pool).and_then(|reference| reference.get("name")))
         }
+        Planned::ControlPlane => (Subject::ControlPlane, object.pointer("/metadata/name")),
     };
-    name.and_then(Value::as_str).map(str::to_owned)
+    Some((subject, name?.as_str()?.to_owned()))
 }
 
-async fn asked_for(
-    reads: &Reads<'_>,
-    pools: BTreeMap<(String, String), Objects>,
-    durations: GivenDurations,
-) -> Result<Plans> {
-    let (mut plans, mut failures) = (Vec::new(), Vec::new());
-    for ((namespace, pool), objects) in pools {
-        match planned(reads, &namespace, objects, durations).await? {
-            FooPlanStatus { pool: Some(plan), .. } => plans.push(Plan { namespace, plan }),
-            FooPlanStatus { error, .. } => {
-                let error = error.unwrap_or_else(|| "the manager gave no reason".to_owned());
-                failures.push(format!("no plan for FooMachinePool {namespace}/{pool}: {error}"));
-            }
+async fn asked_for(reads: &Reads<'_>, subjects: Subjects, durations: GivenDurations) -> Result<Plans> {
+    let mut plans = Plans::default();
+    for ((subject, namespace, name), objects) in subjects {
+        let FooPlanStatus { error, pool, control_plane } =
+            planned(reads, &namespace, objects, durations).await?;
+        if let Some(plan) = pool {
+            plans.plans.push(Plan { namespace, plan });
+        } else if let Some(plan) = control_plane {
+            plans.control_planes.push(Plan { namespace, plan });
+        } else {
+            let error = error.unwrap_or_else(|| "the manager gave no reason".to_owned());
+            plans.failures.push(format!("no plan for {} {namespace}/{name}: {error}", subject.kind()));
         }
     }
-    Ok(Plans { plans, failures })
+    Ok(plans)
 }
 
 /// Creates a FooPlan, waits for its status, and deletes it.
@@ -219,7 +259,7 @@ async fn planned(
             sleep(PERIOD).await;
         }
         bail!(
-            "the manager has not responded to FooPlan {namespace}/{name} within {} s: does it run, and does it reconcile this pool?",
+            "the manager has not responded to FooPlan {namespace}/{name} within {} s: does it run, and does it reconcile this object?",
             PATIENCE.as_secs()
         )
     };

@@ -1,8 +1,8 @@
-//! Manifests of FooMachinePools and MachinePools, from files as `kubectl apply -f` takes them.
+//! Manifests of FooMachinePools, MachinePools and FooControlPlanes, from files as `kubectl apply -f` takes them.
 
 use anyhow::{Context as _, Result, bail};
-use foo_api::FooMachinePool;
 use foo_api::capi::MachinePool;
+use foo_api::{FooControlPlane, FooMachinePool};
 use kube::Resource;
 use serde_json::Value;
 use std::path::Path;
@@ -17,6 +17,8 @@ pub enum Planned {
     Pool,
     /// MachinePool, of Cluster API.
     MachinePool,
+    /// FooControlPlane.
+    ControlPlane,
 }
 
 /// One object of a file.
@@ -92,6 +94,8 @@ fn add(document: Value, into: &mut Manifests) -> Result<()> {
         Planned::Pool
     } else if is::<MachinePool>(group, &kind) {
         Planned::MachinePool
+    } else if is::<FooControlPlane>(group, &kind) {
+        Planned::ControlPlane
     } else {
         into.others.push(format!("{kind} {name}"));
         return Ok(());
@@ -113,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pools_are_found_among_other_objects() {
+    fn what_is_planned_is_found_among_other_objects() {
         let text = "\
 ---
 apiVersion: infrastructure.foo.com/v1alpha1
@@ -135,11 +139,17 @@ items:
   kind: MachinePool
   metadata: {name: other}
 ---
+apiVersion: controlplane.foo.com/v1alpha1
+kind: FooControlPlane
+metadata: {name: prod}
+---
 ";
         let mut found = Manifests::default();
         parse(text, &mut found).unwrap();
         let planned: Vec<_> = found.planned.iter().map(|it| (it.kind, it.name.as_str())).collect();
-        assert_eq!(planned, [(Planned::Pool, "workers"), (Planned::MachinePool, "workers")]);
+        let expected =
+            [(Planned::Pool, "workers"), (Planned::MachinePool, "workers"), (Planned::ControlPlane, "prod")];
+        assert_eq!(planned, expected);
         assert_eq!(found.planned[0].namespace.as_deref(), Some("team"));
         assert_eq!(found.planned[1].namespace, None);
         assert_eq!(found.planned[0].object["spec"]["maxSize"], 3);

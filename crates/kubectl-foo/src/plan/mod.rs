@@ -1,5 +1,5 @@
-//! What the manager would do for changed pools: [`files`] reads manifests, [`ask`] has the API server complete them in a dry
-//! run and the manager plan them (FooPlan), `text` prints the result.
+//! What the manager would do for changed pools and control planes: [`files`] reads manifests, [`ask`] has the API server complete
+//! them in a dry run and the manager plan them (FooPlan), `text` prints the result.
 
 pub mod ask;
 pub mod files;
@@ -7,33 +7,38 @@ mod text;
 
 pub use text::text;
 
-use foo_api::plan::PoolPlan;
+use foo_api::plan::{ControlPlanePlan, PoolPlan};
 use serde::Serialize;
 
 /// All plans of one command.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Plans {
-    /// By namespace and name of the pool.
-    pub plans: Vec<Plan>,
-    /// Why there is no plan for the other pools.
+    /// Of pools, by namespace and name.
+    pub plans: Vec<Plan<PoolPlan>>,
+    /// Of control planes, by namespace and name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub control_planes: Vec<Plan<ControlPlanePlan>>,
+    /// Why there is no plan for the other objects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<String>,
 }
 
-/// The plan of one pool.
+/// The plan of one object.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Plan {
-    /// Namespace of the pool.
+pub struct Plan<P> {
+    /// Namespace of the object.
     pub namespace: String,
     /// What would follow.
     #[serde(flatten)]
-    pub plan: PoolPlan,
+    pub plan: P,
 }
 
 impl Plans {
     /// Whether anything would be changed.
     pub fn change_anything(&self) -> bool {
         self.plans.iter().any(|it| !it.plan.changes.is_empty() || !it.plan.actions.is_empty())
+            || self.control_planes.iter().any(|it| !it.plan.changes.is_empty() || !it.plan.calls.is_empty())
     }
 }

@@ -2,35 +2,82 @@
 
 use super::{Plan, Plans};
 use crate::text::{line, one_line, section, span, table};
-use foo_api::plan::{Outcome, PlannedChange, PlannedDeletion, PoolPlan};
+use foo_api::plan::{
+    ControlPlanePlan, Outcome, PlannedCall, PlannedChange, PlannedDeletion, PoolPlan, RemainingCondition,
+};
 
 /// Values longer than this many characters are shortened; `-o json` has all of them.
 const LONGEST: usize = 60;
+const NOTHING: &str = "The manager has nothing to do";
 
 /// The plans as text. Ends with a new line.
 pub fn text(all: &Plans) -> String {
-    if all.plans.is_empty() && !all.failures.is_empty() {
-        return String::new();
+    let Plans { plans, control_planes, failures } = all;
+    if plans.is_empty() && control_planes.is_empty() {
+        return if failures.is_empty() {
+            "there is no FooMachinePool and no FooControlPlane\n".to_owned()
+        } else {
+            String::new()
+        };
     }
-    if all.plans.is_empty() {
-        return "there is no FooMachinePool\n".to_owned();
-    }
-    all.plans.iter().map(one).collect::<Vec<_>>().join("\n")
+    control_planes
+        .iter()
+        .map(of_control_plane)
+        .chain(plans.iter().map(of_pool))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
-fn one(Plan { namespace, plan }: &Plan) -> String {
+fn of_pool(Plan { namespace, plan }: &Plan<PoolPlan>) -> String {
     let mut text = String::new();
     line(&mut text, &format!("FooMachinePool {namespace}/{}", plan.name));
     section(&mut text, "Changes", &changes(&plan.changes));
     if plan.actions.is_empty() {
-        line(&mut text, "The manager has nothing to do");
+        line(&mut text, NOTHING);
     } else {
         section(&mut text, "What follows", &consequences(plan));
         section(&mut text, "Machines that are deleted, in order", &deletions(plan));
     }
-    section(&mut text, remaining_title(plan.outcome), &remaining(plan));
-    section(&mut text, "Notes", &plan.notes.iter().map(|note| one_line(note)).collect::<Vec<_>>());
+    end(&mut text, plan.outcome, &plan.remaining, &plan.notes);
     text
+}
+
+fn of_control_plane(Plan { namespace, plan }: &Plan<ControlPlanePlan>) -> String {
+    let mut text = String::new();
+    line(&mut text, &format!("FooControlPlane {namespace}/{}", plan.name));
+    section(&mut text, "Changes", &changes(&plan.changes));
+    if plan.calls.is_empty() {
+        line(&mut text, NOTHING);
+    } else {
+        let calls = counted(plan.aws_calls, "call", "calls");
+        let follows = [format!("{calls} of AWS that change something, {}", about(plan.seconds))];
+        section(&mut text, "What follows", &follows);
+        section(&mut text, "Calls, in order", &calls_in_order(plan));
+    }
+    end(&mut text, plan.outcome, &plan.remaining, &plan.notes);
+    text
+}
+
+fn end(text: &mut String, outcome: Outcome, remaining: &[RemainingCondition], notes: &[String]) {
+    section(text, remaining_title(outcome), &conditions(remaining));
+    section(text, "Notes", &notes.iter().map(|note| one_line(note)).collect::<Vec<_>>());
+}
+
+fn calls_in_order(plan: &ControlPlanePlan) -> Vec<String> {
+    let row = |call: &PlannedCall| {
+        [format!("+{}", span(call.after_seconds)), call.operation.clone(), one_line(&call.why)]
+    };
+    let lines = table(["AFTER", "CALL", "WHY"], plan.calls.iter().map(row).collect());
+    with_rest(lines, plan.calls.len(), plan.aws_calls)
+}
+
+/// Says how many more there are than are named.
+fn with_rest(mut lines: Vec<String>, named: usize, count: i64) -> Vec<String> {
+    let more = count.saturating_sub(i64::try_from(named).unwrap_or(i64::MAX));
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines
 }
 
 fn changes(changes: &[PlannedChange]) -> Vec<String> {
@@ -106,12 +153,8 @@ fn deletions(plan: &PoolPlan) -> Vec<String> {
             one_line(&deletion.why),
         ]
     };
-    let mut lines = table(["AFTER", "NAME", "INSTANCE", "WHY"], plan.deletions.iter().map(row).collect());
-    let named = i64::try_from(plan.deletions.len()).unwrap_or(i64::MAX);
-    if named < plan.deletion_count {
-        lines.push(format!("and {} more", plan.deletion_count - named));
-    }
-    lines
+    let lines = table(["AFTER", "NAME", "INSTANCE", "WHY"], plan.deletions.iter().map(row).collect());
+    with_rest(lines, plan.deletions.len(), plan.deletion_count)
 }
 
 fn remaining_title(outcome: Outcome) -> &'static str {
@@ -121,8 +164,8 @@ fn remaining_title(outcome: Outcome) -> &'static str {
     }
 }
 
-fn remaining(plan: &PoolPlan) -> Vec<String> {
-    let reported = plan.remaining.iter().map(|condition| {
+fn conditions(remaining: &[RemainingCondition]) -> Vec<String> {
+    let reported = remaining.iter().map(|condition| {
         let message = one_line(&condition.message);
         let separator = if message.is_empty() { "" } else { ": " };
         format!("{}: {}{separator}{message}", condition.kind, condition.reason)

@@ -2,7 +2,7 @@
 
 use crate::commands::{run, world};
 use crate::is_printed;
-use foo_api::{FooMachinePool, FooPlan};
+use foo_api::{FooControlPlane, FooMachinePool, FooPlan};
 use foo_apiserver_fake::FakeApiServer;
 use kube::ResourceExt as _;
 use kubectl_foo::plan::{Plan, Plans, text};
@@ -21,8 +21,31 @@ fn plan(of: &Value) -> Plans {
     all.as_object_mut().unwrap().extend(of);
     Plans {
         plans: vec![Plan { namespace: "team".to_owned(), plan: serde_json::from_value(all).unwrap() }],
-        failures: Vec::new(),
+        ..Plans::default()
     }
+}
+
+fn of_control_plane(of: &Value) -> Plans {
+    let mut all = json!({"name": "prod", "awsCalls": 0, "seconds": 0, "outcome": "Settled"});
+    all.as_object_mut().unwrap().extend(of.as_object().unwrap().clone());
+    let plan = serde_json::from_value(all).unwrap();
+    Plans { control_planes: vec![Plan { namespace: "team".to_owned(), plan }], ..Plans::default() }
+}
+
+fn upgrade() -> Value {
+    json!({
+        "changes": [
+            {"field": "addons.coredns.version", "from": "\"the default of EKS\"", "replaces": false},
+            {"field": "version", "from": "\"1.34\"", "to": "\"1.36\"", "replaces": false},
+        ],
+        "calls": [
+            {"afterSeconds": 0, "operation": "DeleteAddon", "why": "it is no longer\nrequested"},
+            {"afterSeconds": 1, "operation": "UpdateClusterVersion", "why": "1.36 is requested: from 1.34 to 1.35"},
+            {"afterSeconds": 632, "operation": "UpdateClusterVersion", "why": "1.36 is requested: from 1.35 to 1.36"},
+        ],
+        "awsCalls": 4, "seconds": 1260,
+        "notes": ["EKS does not say how long it takes; assumed: 10 min for a version"],
+    })
 }
 
 fn roll_out() -> Value {
@@ -68,9 +91,25 @@ fn a_plan_that_waits_says_for_what() {
 }
 
 #[test]
+fn an_upgrade_is_planned() {
+    is_printed("plan-upgrade", &text(&of_control_plane(&upgrade())));
+}
+
+#[test]
+fn an_upgrade_that_is_held_up_says_by_what() {
+    let held = of_control_plane(&json!({
+        "changes": [{"field": "version", "from": "\"1.34\"", "to": "\"1.36\"", "replaces": false}],
+        "outcome": "Waiting",
+        "remaining": [{"type": "Upgrading", "reason": "UpgradeBlocked", "message": "upgrade insights speak against 1.35: APIs"}],
+    }));
+    is_printed("plan-upgrade-held-up", &text(&held));
+}
+
+#[test]
 fn a_plan_without_anything_to_do_is_short() {
     is_printed("plan-nothing", &text(&plan(&json!({}))));
-    assert_eq!(text(&Plans { plans: Vec::new(), failures: Vec::new() }), "there is no FooMachinePool\n");
+    is_printed("plan-nothing-of-control-plane", &text(&of_control_plane(&json!({}))));
+    assert_eq!(text(&Plans::default()), "there is no FooMachinePool and no FooControlPlane\n");
 }
 
 /// Writes the status of the FooPlan as the manager does; returns what was asked.
@@ -135,6 +174,37 @@ async fn a_file_is_completed_by_the_api_server_and_not_stored() {
     assert!(server.resource_version() <= before + 3, "the pool was not changed");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_control_plane_is_planned_from_a_file_and_as_it_is() {
+    let server = world();
+    let control_plane = json!({
+        "apiVersion": "controlplane.foo.com/v1alpha1", "kind": "FooControlPlane",
+        "metadata": {"namespace": "default", "name": "prod"},
+        "spec": {"version": "v1.34.0", "eks": {"roleARN": "arn:aws:iam::123456789012:role/eks"}},
+    });
+    server.create::<FooControlPlane>(&serde_json::from_value(control_plane).unwrap()).unwrap();
+    let file = std::env::temp_dir().join(format!("kubectl-foo-upgrade-{}.yaml", std::process::id()));
+    std::fs::write(
+        &file,
+        "apiVersion: controlplane.foo.com/v1alpha1\nkind: FooControlPlane\nmetadata: {name: prod}\n\
+         spec: {version: v1.36.0}\n",
+    )
+    .unwrap();
+    let status = json!({"controlPlane": {"name": "prod", "awsCalls": 1, "seconds": 600, "outcome": "Settled",
+        "calls": [{"afterSeconds": 0, "operation": "UpdateClusterVersion", "why": "1.36 is requested"}]}});
+    let of_file = format!("plan --exit-code -f {}", file.display());
+    for (command, version) in [(of_file.as_str(), "v1.36.0"), ("plan --exit-code foocp/prod", "v1.34.0")] {
+        let (ran, asked) = tokio::join!(run(&server, command), responds(&server, status.clone()));
+        assert_eq!((ran.error().as_str(), ran.errors.as_str()), ("", ""), "{command}");
+        assert!(matches!(ran.ended, Ok(Ended::Changes)), "{command}");
+        assert!(ran.output.starts_with("FooControlPlane default/prod\nWhat follows:\n"), "{}", ran.output);
+        let objects = &asked.spec.objects;
+        assert_eq!((objects.len(), &objects[0]["kind"]), (1, &json!("FooControlPlane")));
+        assert_eq!(objects[0]["spec"]["version"], version, "{command}");
+    }
+    std::fs::remove_file(&file).unwrap();
+}
+
 /// As `kubectl apply` does it: what it applied before, and the file does not have any more, is removed.
 #[tokio::test(start_paused = true)]
 async fn a_field_that_is_removed_from_the_file_is_removed_in_the_plan() {
@@ -173,7 +243,7 @@ async fn failures_are_one_line_and_leave_nothing() {
     assert_eq!(ran.error(), expected);
     assert!(server.list::<FooPlan>("default").is_empty());
     let ran = run(&server, "plan workers").await;
-    assert!(ran.error().contains("does it run, and does it reconcile this pool?"), "{}", ran.error());
+    assert!(ran.error().contains("does it run, and does it reconcile this object?"), "{}", ran.error());
     assert!(server.list::<FooPlan>("default").is_empty());
     for (command, expected) in [
         ("plan none", "FooMachinePool none not found in namespace default"),

@@ -7,13 +7,13 @@ use crate::parts::{
     names_by_hand, pool_with, runs, simulated,
 };
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::Worlds;
+use foo_e2e::{Worlds, kubectl_foo};
 use foo_model::eks::{Change, ClusterStatus, TagChange};
 use foo_model::names::TAG_ADOPTABLE;
 use foo_simulator::core::eks::cluster::Cluster as Simulated;
 use foo_testbed::world::{Cluster, REGION};
 use foo_testbed::{Probe, World, wait_until};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Our tags.
 const PREFIX: &str = "infrastructure.foo.com/";
@@ -26,7 +26,7 @@ fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_are
         drains::images_are_published(world)?;
         let made = is_active(world, "adopted_adopted").await?;
         allow_its_adoption(world, &made).await?;
-        let adopts = |object: &mut serde_json::Value| {
+        let adopts = |object: &mut Value| {
             names_by_hand(object, "adopted");
             object["spec"]["eks"]["adopt"] = json!(true);
         };
@@ -47,7 +47,10 @@ fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_are
         })
         .await?;
         is_taken_over(&cluster, &made)?;
+        let planned = planned_upgrades(world).await?;
         drains::an_upgrade_waits_for_a_budget(world, &cluster, &pool).await?;
+        let made_updates = simulated(&cluster).context("no EKS cluster")?.updates.len();
+        ensure!(planned == made_updates, "{planned} updates were planned, {made_updates} were made");
         // Cluster API drains no Machines of a Cluster that is being deleted, and this one's pods continue elsewhere.
         pool.delete().await?;
         pool.is_gone(SOON_ON_EKS).await?;
@@ -91,6 +94,20 @@ fn is_taken_over(cluster: &Cluster<'_>, made: &Simulated) -> Result<()> {
     let kept = made.entries.iter().all(|(principal, entry)| now.entries.get(principal) == Some(entry));
     ensure!(kept && now.entries.len() == made.entries.len() + 2, "{:#?}", now.entries);
     Ok(())
+}
+
+/// How many updates of the cluster `kubectl foo plan` foresees for the version that is requested next.
+async fn planned_upgrades(world: &World) -> Result<usize> {
+    let manifest = json!({
+        "apiVersion": "controlplane.foo.com/v1alpha1", "kind": "FooControlPlane",
+        "metadata": {"name": "adopted"}, "spec": {"version": "v1.36.0"},
+    });
+    let command = ["plan", "-f", "-", "-o", "json", "-n", "adopted"];
+    let printed: Value = serde_json::from_str(&kubectl_foo(world, &command, &manifest.to_string()).await?)?;
+    let plan = &printed["controlPlanes"][0];
+    ensure!(plan["outcome"] == "Settled" && plan["seconds"].as_i64() > Some(1200), "{printed:#}");
+    let calls = plan["calls"].as_array().context("no calls")?;
+    Ok(calls.iter().filter(|call| call["operation"] == "UpdateClusterVersion").count())
 }
 
 /// It is not managed by others, and it is as it was last.

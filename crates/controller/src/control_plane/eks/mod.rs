@@ -6,6 +6,7 @@
 //! * [`api_server`] and [`kubeconfig`]: what the planner does not know about: Secrets, tokens, and whether the API
 //!   server responds.
 //! * [`removal`]: in which order things go.
+//! * [`plans`]: responds to what users ask would follow from a change.
 //!
 //! Nothing about the cluster is decided here: `foo_eks::plan` does that.
 
@@ -17,6 +18,7 @@ mod identity;
 mod kubeconfig;
 mod nodes;
 mod pass;
+mod plans;
 mod reads;
 mod record;
 mod removal;
@@ -42,7 +44,8 @@ use foo_api::control_plane::Eks;
 use foo_api::names::{self, managers};
 use foo_api::{FooCluster, FooControlPlane, FooMachinePool};
 use foo_model::{Blocked, Reason};
-use futures::{StreamExt, stream};
+use futures::future::{pending, select};
+use futures::{FutureExt, StreamExt, stream};
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
@@ -51,6 +54,7 @@ use kube_runtime::reflector::{ObjectRef, Store};
 use shown::Facts;
 use state::EksState;
 use std::future::Future;
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -80,6 +84,13 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let machine_pools = Watch::<MachinePool>::lenient(&context, Watched::MachinePool, Scope::All, but_status);
     let labelled = Scope::Labelled(names::CLUSTER_NAME_LABEL);
     let secrets = Watch::<PartialObjectMeta<Secret>>::lenient(&context, Watched::Secret, labelled, every);
+    let filled = [
+        own.filled.clone(),
+        clusters.filled.clone(),
+        foo_clusters.filled.clone(),
+        pools.filled.clone(),
+        machine_pools.filled.clone(),
+    ];
     let reconciler = Arc::new(EksControlPlanes {
         installation,
         states: States::default(),
@@ -102,7 +113,9 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         };
         stream::iter(refs_of(&of_identity, uses))
     });
-    Harness::new(&context, Controller::Eks, own)
+    let (plans, foresees) = (crate::plans::watch(&context), Arc::clone(&reconciler));
+    let plans = crate::plans::respond(plans, &context, &filled, foresees.as_ref());
+    let passes = Harness::new(&context, Controller::Eks, own)
         .watches(clusters, control_plane_of)
         .watches(foo_clusters, move |it: FooCluster| {
             of_cluster(&of_foo_cluster, &it, label_of(&it).as_deref())
@@ -114,8 +127,9 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         .is_woken_by(secrets, move |secret| with_kubeconfig(&of_secret, &secret))
         .reconciles_on(identified)
         .needs_identities()
-        .run(reconciler, shutdown)
-        .await;
+        .run(reconciler, shutdown);
+    // As long as there are passes.
+    select(pin!(passes), pin!(plans.then(|()| pending::<()>()))).await;
 }
 
 /// Waits until the API server serves FooControlPlanes: they come with the control-plane provider, which is optional.

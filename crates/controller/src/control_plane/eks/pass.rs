@@ -252,7 +252,7 @@ impl EksControlPlanes {
     }
 
     /// Finds out where AWS is called for a cluster, and whether its identity allows that.
-    async fn begin<'a>(
+    pub(super) async fn begin<'a>(
         &'a self,
         control_plane: &'a FooControlPlane,
         eks: &'a Spec,

@@ -24,10 +24,10 @@ const OF_IAM: Duration = Duration::from_mins(1);
 const AT_ONCE: usize = 4;
 
 /// What was asked, and what AWS responded.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reads(BTreeMap<Query, Asked>);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Asked {
     /// When a plan asked for it last.
     by_plan: Timestamp,

@@ -71,6 +71,16 @@ impl EksState {
         has_nothing && self.identity.differs_from(CONTROL_PLANE_ID_ANNOTATION, control_plane)
     }
 
+    /// What plans need of it. Nothing that is done with it has an effect on passes.
+    pub(super) fn for_plan(&self) -> Self {
+        Self {
+            identity: self.identity.clone(),
+            process: self.process.clone(),
+            reads: self.reads.clone(),
+            ..Self::default()
+        }
+    }
+
     /// The newest status of the FooControlPlane.
     pub(super) fn status(&self, control_plane: &FooControlPlane) -> FooControlPlaneStatus {
         self.written.clone().or_else(|| control_plane.status.clone()).unwrap_or_default()

@@ -2,12 +2,12 @@
 //!
 //! All fields of [`Desired`] take part: a new one cannot be forgotten, since the comparison is of their serialized form.
 
+use crate::plans::fields::{self, Fields};
 use crate::pool::gather::Gathered;
 use foo_api::plan::PlannedChange;
 use foo_planner::Desired;
 use foo_planner::desired::{Size, Strategy, Wanted};
-use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use serde_json::json;
 
 /// Whose values are never shown: it has tokens, and even a hash says something about them.
 const USER_DATA: &str = "launchTemplate.userData";
@@ -43,7 +43,7 @@ impl Facts {
 
 impl View<'_> {
     /// The value of each field by its path.
-    fn fields(&self, with_template: bool) -> BTreeMap<String, String> {
+    fn fields(&self, with_template: bool) -> Fields {
         let Desired {
             identity: _,
             goal: _,
@@ -81,9 +81,7 @@ impl View<'_> {
             "interruption": interruption,
             "deletion_timeouts": timeouts,
         });
-        let mut fields = BTreeMap::new();
-        flatten("", &all, &mut fields);
-        fields
+        fields::fields(&all)
     }
 
     fn spec_hash(&self) -> Option<&str> {
@@ -104,18 +102,10 @@ pub(super) fn differences(present: Option<&View<'_>>, planned: &View<'_>) -> Vec
     let outdates = has_template
         && planned.desired.rollout.strategy == Strategy::RollingUpdate
         && present.is_some_and(|present| present.spec_hash() != planned.spec_hash());
-    let mut paths: Vec<&String> = before.keys().chain(after.keys()).collect();
-    paths.sort();
-    paths.dedup();
-    let differs = paths.into_iter().filter(|path| before.get(*path) != after.get(*path));
-    let mut changes: Vec<PlannedChange> = differs
-        .map(|path| PlannedChange {
-            field: path.clone(),
-            from: before.get(path).cloned(),
-            to: after.get(path).cloned(),
-            replaces: outdates && replaces(path),
-        })
-        .collect();
+    let mut changes = fields::differences(&before, &after);
+    for change in &mut changes {
+        change.replaces = outdates && replaces(&change.field);
+    }
     // User data without a token replaces instances as well.
     if outdates && !changes.iter().any(|change| change.replaces) {
         for change in changes.iter_mut().filter(|change| change.field == USER_DATA) {
@@ -132,46 +122,4 @@ fn replaces(path: &str) -> bool {
     let of_content =
         path.starts_with("launchTemplate.") || ["kubernetesVersion", "bootstrapSecret"].contains(&path);
     of_content && !FOR_NEW_INSTANCES.iter().any(|field| path.starts_with(field))
-}
-
-/// Lists of values are one field. `Ready` of [`Wanted`] is no part of a path.
-fn flatten(path: &str, value: &Value, fields: &mut BTreeMap<String, String>) {
-    match value {
-        Value::Object(map) if is_ready(map) => {
-            for inner in map.values() {
-                flatten(path, inner, fields);
-            }
-        }
-        Value::Object(map) => {
-            for (name, inner) in map {
-                let name = if is_own_field(path) { camel_case(name) } else { name.clone() };
-                let below = if path.is_empty() { name } else { format!("{path}.{name}") };
-                flatten(&below, inner, fields);
-            }
-        }
-        Value::Null => {}
-        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            fields.insert(path.to_owned(), value.to_string());
-        }
-    }
-}
-
-fn is_ready(map: &Map<String, Value>) -> bool {
-    map.len() == 1 && map.contains_key("Ready")
-}
-
-/// Whether the names below this path are fields, and not the keys of tags.
-fn is_own_field(path: &str) -> bool {
-    path.rsplit('.').next() != Some("tags")
-}
-
-fn camel_case(name: &str) -> String {
-    let mut parts = name.split('_');
-    let mut joined = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let mut letters = part.chars();
-        joined.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-        joined.push_str(letters.as_str());
-    }
-    joined
 }

@@ -4,6 +4,7 @@ use super::differences::{Facts, View, differences};
 use super::question::Question;
 use super::result::{Durations, Present, result};
 use crate::clouds::CloudRegion;
+use crate::plans::{computed, in_words};
 use crate::pool::gather::Gathered;
 use crate::pool::inputs::aws::Aws;
 use crate::pool::pools::{LONGEST_BACKLOG, Pools};
@@ -12,7 +13,7 @@ use crate::pool::state::PoolState;
 use foo_api::FooMachinePool;
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::plan::PoolPlan;
-use foo_model::{Blocked, LaunchTemplate};
+use foo_model::LaunchTemplate;
 use foo_planner::desired::{Goal, Size};
 use foo_planner::forecast::LARGEST_POOL;
 use foo_planner::{Desired, LastRead, Memory, Observed};
@@ -21,7 +22,6 @@ use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 /// How long a plan waits for a pass over the same pool.
@@ -35,7 +35,7 @@ struct Inputs {
 
 impl Pools {
     /// What the manager would do for the pool in question.
-    pub(super) async fn foresee(
+    pub(super) async fn foresee_pool(
         &self,
         question: &Question,
         computes: &Arc<Semaphore>,
@@ -85,16 +85,11 @@ impl Pools {
         let durations = Durations::of(question.durations, &inputs.observed);
         let Inputs { desired, observed } = inputs;
         let steps = durations.for_forecast();
-        // Thousands of plans, for a large pool: not on the threads of the passes.
-        let permit = Arc::clone(computes).acquire_owned().await;
-        let computed = spawn_blocking(move || {
-            let _held_until_the_end = permit;
+        let (desired, observed, forecast) = computed(computes, move || {
             let forecast = foo_planner::forecast(&desired, &observed, &memory, &steps);
             (desired, observed, forecast)
-        });
-        let (desired, observed, forecast) = computed
-            .await
-            .map_err(|_panic| "planning failed; the log of the manager has the reason".to_owned())?;
+        })
+        .await?;
         let present = now.as_ref().map(|(facts, inputs)| View { facts, desired: &inputs.desired });
         let planned = View { facts: &planned_facts, desired: &desired };
         let changes = differences(present.as_ref(), &planned);
@@ -214,8 +209,4 @@ fn size_of(desired: &Desired) -> u32 {
         Size::Replicas { wanted, ceiling } => wanted.min(ceiling.unwrap_or(u32::MAX)),
         Size::External { min, .. } => min,
     }
-}
-
-fn in_words(blocked: &Blocked) -> String {
-    format!("{}: {}", blocked.reason, blocked.message)
 }

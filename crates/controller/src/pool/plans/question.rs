@@ -1,22 +1,18 @@
 //! What a FooPlan asks: which pool, and the objects as they are planned.
 
 use crate::owners;
+use crate::plans::objects::{check, insert, is_of, not_planned, parse};
 use crate::pool::gather::Caches;
 use foo_api::capi::MachinePool;
 use foo_api::plan::{FooPlan, GivenDurations};
 use foo_api::{FooMachinePool, FooMachinePoolSpec};
+use kube::ResourceExt;
 use kube::api::ObjectMeta;
-use kube::{Resource, ResourceExt};
 use kube_runtime::reflector::ObjectRef;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 use std::sync::Arc;
 
-/// Items of a list in an object that is planned.
-const LONGEST_LIST: usize = 100;
-
 /// A question about one pool.
-pub(super) struct Question {
+pub(in crate::pool) struct Question {
     /// The pool as it is; none yet for a new one.
     pub(super) present: Option<Arc<FooMachinePool>>,
     /// The pool as it is planned.
@@ -34,19 +30,13 @@ impl Question {
         let namespace = plan.namespace().unwrap_or_default();
         let (mut pool, mut machine_pool) = (None, None);
         for object in &plan.spec.objects {
-            check_namespace(object, &namespace)?;
-            check_lists(object)?;
+            check(object, &namespace)?;
             if is_of::<FooMachinePool>(object) {
                 insert(&mut pool, parse(object, &namespace)?)?;
             } else if is_of::<MachinePool>(object) {
                 insert(&mut machine_pool, parse(object, &namespace)?)?;
             } else {
-                let (version, kind) = (text(object, "/apiVersion"), text(object, "/kind"));
-                let known = [api_version::<FooMachinePool>(), api_version::<MachinePool>()];
-                return Err(format!(
-                    "a plan is about a FooMachinePool ({}) and its MachinePool ({}), not about {kind} ({version})",
-                    known[0], known[1]
-                ));
+                return Err(not_planned(object));
             }
         }
         let (pool, machine_pool): (Option<FooMachinePool>, Option<MachinePool>) = (pool, machine_pool);
@@ -118,60 +108,4 @@ fn trusted(planned: FooMachinePool, present: Option<&FooMachinePool>) -> FooMach
 fn infrastructure(machine_pool: &MachinePool) -> Option<&str> {
     let reference = &machine_pool.spec.template.spec.infrastructure_ref;
     (reference.kind == "FooMachinePool").then_some(reference.name.as_str())
-}
-
-fn insert<T>(slot: &mut Option<T>, object: T) -> Result<(), String> {
-    match slot.replace(object) {
-        None => Ok(()),
-        Some(_) => Err("a plan is about one pool: two objects of one kind are given".to_owned()),
-    }
-}
-
-/// The namespace of an object is that of the FooPlan: whoever may create one there need not see others.
-fn check_namespace(object: &Value, namespace: &str) -> Result<(), String> {
-    match object.pointer("/metadata/namespace").and_then(Value::as_str) {
-        Some(other) if other != namespace => Err(format!(
-            "an object is in namespace {other}, the FooPlan in {namespace}: both must be in the same one"
-        )),
-        Some(_) | None => Ok(()),
-    }
-}
-
-/// Whether it is an object of this kind, in the version that the manager reads: in another one fields have other names.
-fn is_of<K: Resource<DynamicType = ()>>(object: &Value) -> bool {
-    text(object, "/kind") == K::kind(&()) && text(object, "/apiVersion") == api_version::<K>()
-}
-
-fn api_version<K: Resource<DynamicType = ()>>() -> String {
-    K::api_version(&()).into_owned()
-}
-
-/// Nothing has compared the object with its schema, whose lists are shorter than this.
-fn check_lists(value: &Value) -> Result<(), String> {
-    match value {
-        Value::Array(items) if items.len() > LONGEST_LIST => {
-            Err(format!("a list has {} items, more than {LONGEST_LIST}", items.len()))
-        }
-        Value::Array(items) => items.iter().try_for_each(check_lists),
-        Value::Object(fields) => {
-            // Written by the manager, and not read from here.
-            let read = fields.iter().filter(|(name, _)| *name != "providerIDList" && *name != "status");
-            read.map(|(_, inner)| inner).try_for_each(check_lists)
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
-    }
-}
-
-fn text<'o>(object: &'o Value, pointer: &str) -> &'o str {
-    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn parse<T: DeserializeOwned + ResourceExt>(object: &Value, namespace: &str) -> Result<T, String> {
-    let mut parsed: T = serde_json::from_value(object.clone())
-        .map_err(|error| format!("{} cannot be read: {error}", text(object, "/kind")))?;
-    if parsed.meta().name.is_none() {
-        return Err(format!("{} has no name", text(object, "/kind")));
-    }
-    parsed.meta_mut().namespace = Some(namespace.to_owned());
-    Ok(parsed)
 }

@@ -1,5 +1,6 @@
 //! From a forecast to the status of a FooPlan.
 
+use crate::plans::whole_seconds;
 use foo_api::plan::{
     GivenDurations, NAMED_MACHINES, Outcome, PlannedAction, PlannedChange, PlannedDeletion, PoolPlan, Range,
     RemainingCondition, UsedDurations,
@@ -150,8 +151,4 @@ fn notes(changes: &[PlannedChange], forecast: &Forecast, is_new: bool) -> Vec<St
         );
     }
     notes
-}
-
-fn whole_seconds(duration: Duration) -> i64 {
-    i64::try_from(duration.as_secs()).unwrap_or(i64::MAX)
 }

@@ -9,6 +9,7 @@ mod life;
 mod many;
 mod names;
 mod one_name;
+mod plans;
 mod protection;
 mod tokens;
 

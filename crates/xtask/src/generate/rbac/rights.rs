@@ -107,11 +107,12 @@ pub(super) const RIGHTS: &[Right] = &[
     right(
         INFRASTRUCTURE_GROUP,
         &["fooplans"],
-        &["get", "list", "watch", "delete"],
-        &[Pool],
-        "what users ask would follow from a changed pool; deleted ten minutes after their creation",
+        &["get", "list", "watch"],
+        &[Pool, Eks],
+        "what users ask would follow from a changed pool or control plane",
     ),
-    right(INFRASTRUCTURE_GROUP, &["fooplans/status"], &["patch"], &[Pool], "the plans"),
+    right(INFRASTRUCTURE_GROUP, &["fooplans"], &["delete"], &[Pool], "ten minutes after their creation"),
+    right(INFRASTRUCTURE_GROUP, &["fooplans/status"], &["patch"], &[Pool, Eks], "the plans"),
     right(
         INFRASTRUCTURE_GROUP,
         &["fooclusters"],
