@@ -16,7 +16,7 @@ pub const NAMED_MACHINES: usize = 200;
 /// How many calls the status names; the number counts all.
 pub const NAMED_CALLS: usize = 500;
 
-/// What the manager would do for a changed FooMachinePool or FooControlPlane. `kubectl foo plan` creates a FooPlan, prints its status and
+/// What the manager would do for a changed FooMachinePool, FooControlPlane or FooCluster. `kubectl foo plan` creates a FooPlan, prints its status and
 /// deletes it. The manager writes the status once, changes nothing else, and deletes a FooPlan ten minutes after its creation.
 #[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[kube(
@@ -31,6 +31,7 @@ pub const NAMED_CALLS: usize = 500;
     label("cluster.x-k8s.io/v1beta2", "v1alpha1"),
     printcolumn(name = "Pool", type_ = "string", json_path = ".status.pool.name"),
     printcolumn(name = "ControlPlane", type_ = "string", json_path = ".status.controlPlane.name"),
+    printcolumn(name = "Network", type_ = "string", json_path = ".status.network.name"),
     printcolumn(name = "Replaced", type_ = "integer", json_path = ".status.pool.deletionCount"),
     printcolumn(name = "Launched", type_ = "integer", json_path = ".status.pool.launches"),
     printcolumn(name = "Seconds", type_ = "integer", json_path = ".status.pool.seconds"),
@@ -41,8 +42,8 @@ pub const NAMED_CALLS: usize = 500;
 #[x_kube(validation = Rule::new("self == oldSelf").message("spec of a FooPlan is immutable"))]
 pub struct FooPlanSpec {
     /// The objects with the content that is planned for, as the API server returns them from a dry run: either a
-    /// FooMachinePool, its MachinePool, or both, of the same namespace and of one pool; or a FooControlPlane. An object that is
-    /// left out is as it is in the cluster.
+    /// FooMachinePool, its MachinePool, or both, of the same namespace and of one pool; or a FooControlPlane; or a
+    /// FooCluster. An object that is left out is as it is in the cluster.
     #[schemars(length(min = 1, max = 2), schema_with = "any_objects")]
     pub objects: Vec<Value>,
     /// How long the steps of a pool take. Default of each: as its own Machines took, otherwise an assumption.
@@ -85,7 +86,10 @@ pub struct FooPlanStatus {
     pub pool: Option<PoolPlan>,
     /// What would follow for the control plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub control_plane: Option<ControlPlanePlan>,
+    pub control_plane: Option<CallsPlan>,
+    /// What would follow for the network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<CallsPlan>,
 }
 
 /// What would follow for a pool, if every call succeeds, every Node joins and every drain ends.
@@ -127,11 +131,11 @@ pub struct PoolPlan {
     pub notes: Vec<String>,
 }
 
-/// What would follow for a control plane, if every call succeeds and every update ends.
+/// What would follow for a control plane or a network, if every call succeeds and every update ends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ControlPlanePlan {
-    /// Name of the FooControlPlane.
+pub struct CallsPlan {
+    /// Name of the FooControlPlane or FooCluster.
     pub name: String,
     /// What differs between the present and the planned state, in AWS's terms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -145,7 +149,7 @@ pub struct ControlPlanePlan {
     pub seconds: i64,
     /// Whether anything is left afterwards.
     pub outcome: Outcome,
-    /// What is not as it should be at the end: conditions of the FooControlPlane.
+    /// What is not as it should be at the end: conditions of the object.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remaining: Vec<RemainingCondition>,
     /// What has to be known to read the plan.

@@ -9,6 +9,7 @@
 //! * [`Calls`]: what one process remembers of its calls;
 //! * [`Domain`]: a planner with its check; [`Plan`], [`report`], [`Violation`]: what they return;
 //! * [`Process`]: the order in which a plan is recorded, sent and remembered;
+//! * [`forecast`]: what will follow, if every call succeeds;
 //! * `testing` (a feature): a manager on a virtual clock for the tests of a domain.
 //!
 //! The manager drives all domains in `foo_controller::calls`: a new one is a `Driver` there.
@@ -20,6 +21,7 @@ mod action;
 mod backoff;
 mod calls;
 mod domain;
+pub mod forecast;
 mod outcome;
 mod process;
 pub mod report;

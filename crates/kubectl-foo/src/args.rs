@@ -16,7 +16,7 @@ pub const DRAINED: [Kind; 3] = [Kind::Cluster, Kind::Pool, Kind::Machine];
 /// Kinds that roll out.
 pub const ROLLED_OUT: [Kind; 1] = [Kind::Pool];
 /// Kinds that `plan` knows.
-pub const PLANNED: [Kind; 2] = [Kind::Pool, Kind::ControlPlane];
+pub const PLANNED: [Kind; 3] = [Kind::Pool, Kind::ControlPlane, Kind::FooCluster];
 
 /// The kinds whose objects a command is about, by its words.
 pub fn kinds(words: &[&str]) -> Option<&'static [Kind]> {
@@ -123,9 +123,10 @@ pub enum Command {
         #[arg(short, long, value_enum)]
         output: Option<Format>,
     },
-    /// Show what the manager would do for changed FooMachinePools, MachinePools and FooControlPlanes, before they are applied.
+    /// Show what the manager would do for changed FooMachinePools, MachinePools, FooControlPlanes and FooClusters, before they are
+    /// applied.
     ///
-    /// The manager plans with what it knows of AWS, changes nothing, and assumes that every call succeeds, every update of EKS
+    /// The manager plans with what it knows of AWS, changes nothing, and assumes that every call succeeds, every change in AWS
     /// ends, every Node joins and every drain ends.
     #[command(after_help = PLAN_STATUSES)]
     Plan {

@@ -3,7 +3,7 @@
 
 use crate::refused::Usage;
 use foo_api::capi::{Cluster, Machine};
-use foo_api::{FooControlPlane, FooMachinePool, FooNodeConfig};
+use foo_api::{FooCluster, FooControlPlane, FooMachinePool, FooNodeConfig};
 use kube::{CustomResourceExt, Resource};
 use std::borrow::Cow;
 
@@ -12,6 +12,8 @@ use std::borrow::Cow;
 pub enum Kind {
     /// Cluster, of Cluster API.
     Cluster,
+    /// FooCluster.
+    FooCluster,
     /// FooControlPlane.
     ControlPlane,
     /// FooNodeConfig.
@@ -39,6 +41,7 @@ fn names<K: Resource<DynamicType = ()>>(short: &'static [&'static str]) -> Names
 impl Kind {
     fn names(self) -> Names {
         match self {
+            Self::FooCluster => names::<FooCluster>(FooCluster::shortnames()),
             Self::ControlPlane => names::<FooControlPlane>(FooControlPlane::shortnames()),
             Self::NodeConfig => names::<FooNodeConfig>(FooNodeConfig::shortnames()),
             Self::Pool => names::<FooMachinePool>(FooMachinePool::shortnames()),

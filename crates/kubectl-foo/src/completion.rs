@@ -8,7 +8,7 @@ use crate::asked::{Asked, Kind, asked};
 use anyhow::Result;
 use clap::{Arg, ArgAction, Command, CommandFactory as _};
 use foo_api::capi::{Cluster, Machine};
-use foo_api::{FooControlPlane, FooMachinePool, FooNodeConfig};
+use foo_api::{FooCluster, FooControlPlane, FooMachinePool, FooNodeConfig};
 use kube::Api;
 use kube::api::ListParams;
 use std::fmt::Write as _;
@@ -82,6 +82,7 @@ impl Objects {
             Kind::Cluster => names::<Cluster>(&reads, namespace).await?,
             Kind::ControlPlane => names::<FooControlPlane>(&reads, namespace).await?,
             Kind::NodeConfig => names::<FooNodeConfig>(&reads, namespace).await?,
+            Kind::FooCluster => names::<FooCluster>(&reads, namespace).await?,
             Kind::Pool => names::<FooMachinePool>(&reads, namespace).await?,
             Kind::Machine => names::<Machine>(&reads, namespace).await?,
         };

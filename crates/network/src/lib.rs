@@ -14,6 +14,8 @@
 //! * `summary`: turns both into conditions and resources;
 //! * `plan.rs`: the order of the questions, the table of contents.
 //!
+//! [`forecast`] foresees what follows from a desired network: plan after plan, against an EC2 in which everything succeeds.
+//!
 //! [`violations`] judges a plan from inputs and outputs alone, without having made it.
 //!
 //! A pass reads what [`Report::reads`] asked for, and carries the plan out as [`foo_calls::Process`] describes. While
@@ -47,6 +49,7 @@
 pub mod addresses;
 mod check;
 mod draft;
+pub mod forecast;
 mod guardduty;
 mod hash;
 mod input;
@@ -64,6 +67,7 @@ mod timing;
 pub use action::Action;
 pub use check::violations;
 pub use desired::Desired;
+pub use forecast::forecast;
 pub use input::{desired, observed, recorded};
 pub use memory::Memory;
 pub use observed::{KindReads, Observed};

@@ -29,12 +29,14 @@ use foo_api::in_aws::Thing;
 use foo_api::{FooCluster, FooMachinePool, names};
 use foo_cloud::lookups::Asking;
 use foo_model::{Blocked, Reason};
-use futures::{StreamExt, stream};
+use futures::future::{pending, select};
+use futures::{FutureExt, StreamExt, stream};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{Api, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use status::{Found, Published, credentials, is_found, not_yet_used};
 use std::future::Future;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::Instant;
 
@@ -55,6 +57,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         Scope::All,
         ChangeFilter::AllButStatus,
     );
+    let filled = [own.filled.clone(), clusters.filled.clone(), pools.filled.clone()];
     let reconciler = Arc::new(Clusters {
         installation,
         networks: network_state::Networks::default(),
@@ -70,13 +73,16 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let identified = context.identities.changes().flat_map(move |names| {
         stream::iter(refs_of(&of_identity, |cluster| names.contains(identity_of(cluster))))
     });
-    Harness::new(&context, Controller::Cluster, own)
+    let (plans, foresees) = (crate::plans::watch(&context), Arc::clone(&reconciler));
+    let plans = crate::plans::respond(plans, &context, &filled, foresees.as_ref());
+    let passes = Harness::new(&context, Controller::Cluster, own)
         .watches(clusters, infrastructure_of)
         .watches(pools, move |pool| waiting_for(&of_pool, &pool))
         .reconciles_on(identified)
         .needs_identities()
-        .run(reconciler, shutdown)
-        .await;
+        .run(reconciler, shutdown);
+    // As long as there are passes.
+    select(pin!(passes), pin!(plans.then(|()| pending::<()>()))).await;
 }
 
 /// The FooCluster that a Cluster names.

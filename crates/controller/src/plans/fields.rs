@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// Fields whose values have names as keys.
-const MAPS: [&str; 4] = ["tags", "entries", "addons", "podIdentities"];
+const MAPS: [&str; 7] =
+    ["tags", "entries", "addons", "podIdentities", "subnets", "endpoints", "securityGroups"];
 
 /// The value of each field of a state, as JSON, by its path.
 pub(crate) type Fields = BTreeMap<String, String>;

@@ -2,11 +2,15 @@
 //!
 //! * this file: which FooPlans get a status, and when they are deleted. Each controller responds to those about its kind
 //!   ([`Foresees`]), with the forecast of its planner;
-//! * [`objects`]: the objects in a FooPlan, whose content nothing has validated;
-//! * [`fields`]: what differs between two states, field by field.
+//! * [`objects`]: the objects in a FooPlan, whose content nothing has validated; [`changed`]: one of them beside the object
+//!   that exists;
+//! * [`fields`]: what differs between two states, field by field;
+//! * [`calls`]: the status, for domains that consist of calls of AWS.
 //!
 //! Each gets its status once. A FooPlan about an object of another manager (`--watch-filter`) is left to that one.
 
+pub(crate) mod calls;
+pub(crate) mod changed;
 pub(crate) mod fields;
 pub(crate) mod objects;
 

@@ -2,7 +2,7 @@
 
 use foo_api::capi::MachinePool;
 use foo_api::plan::FooPlan;
-use foo_api::{FooControlPlane, FooMachinePool};
+use foo_api::{FooCluster, FooControlPlane, FooMachinePool};
 use kube::{Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -10,20 +10,20 @@ use serde_json::Value;
 /// Items of a list in an object that is planned.
 const LONGEST_LIST: usize = 100;
 
-/// Whether a FooPlan is about a control plane, with whatever else.
-pub(crate) fn are_about_control_plane(plan: &FooPlan) -> bool {
-    let kind = FooControlPlane::kind(&());
+/// Whether a FooPlan has an object of this kind, with whatever else.
+pub(crate) fn has<K: Resource<DynamicType = ()>>(plan: &FooPlan) -> bool {
+    let kind = K::kind(&());
     plan.spec.objects.iter().any(|object| text(object, "/kind") == kind)
 }
 
 /// Why an object of this kind is not planned, or not together with the others.
 pub(crate) fn not_planned(object: &Value) -> String {
     let (version, kind) = (text(object, "/apiVersion"), text(object, "/kind"));
+    let (pool, machine_pool) = (api_version::<FooMachinePool>(), api_version::<MachinePool>());
+    let (control_plane, cluster) = (api_version::<FooControlPlane>(), api_version::<FooCluster>());
     format!(
-        "a plan is about a FooMachinePool ({}) and its MachinePool ({}), or about a FooControlPlane ({}), not about {kind} ({version})",
-        api_version::<FooMachinePool>(),
-        api_version::<MachinePool>(),
-        api_version::<FooControlPlane>()
+        "a plan is about a FooMachinePool ({pool}) and its MachinePool ({machine_pool}), about a FooControlPlane ({control_plane}), or \
+         about a FooCluster ({cluster}), not about {kind} ({version})"
     )
 }
 

@@ -7,6 +7,8 @@ use crate::observed::{CompletedRead, Observed};
 use crate::recorded::{Recorded, UpdateKind};
 use crate::situation::{Overlay, Situation};
 use crate::steps::oidc::provider_arn;
+use crate::{Eks, Report};
+use foo_calls::forecast::{When, Works};
 use foo_model::Timestamp;
 use foo_model::eks::{
     AddonChange, AddonStatus, AuthenticationMode, Change, Changed, Cluster, ClusterChange, ClusterStatus,
@@ -44,11 +46,9 @@ enum Work {
 
 /// EKS, and the reads that it answers.
 pub(super) struct Ideal<'a> {
-    /// When the last thing was done.
-    pub(super) last_change: Timestamp,
     desired: &'a Desired,
     truth: BTreeMap<Query, QueryResult>,
-    works: BTreeMap<Timestamp, Vec<Work>>,
+    works: Works<Work>,
     /// Whether the cluster is created in the forecast: nothing that belongs to it can be read in AWS.
     is_new: bool,
     /// Whether the cluster began without access entries: EKS refuses reads of them until it allows them.
@@ -62,9 +62,8 @@ impl<'a> Ideal<'a> {
         let desired = situation.desired;
         // Reads with the effects of calls that they do not show yet.
         let truth = situation.shown.clone();
-        let (last_change, works) = (situation.now, BTreeMap::new());
-        let mut ideal =
-            Self { last_change, desired, truth, works, is_new: false, has_no_entries: false, ids: 0 };
+        let works = Works::new(situation.now);
+        let mut ideal = Self { desired, truth, works, is_new: false, has_no_entries: false, ids: 0 };
         ideal.has_no_entries =
             ideal.cluster().is_some_and(|it| it.authentication_mode == AuthenticationMode::ConfigMap);
         ideal.update_lists(situation);
@@ -144,7 +143,7 @@ impl<'a> Ideal<'a> {
             }
         }
         for (takes, work) in works {
-            self.works.entry(now.plus(takes)).or_default().push(work);
+            self.works.begin(now, takes, work);
         }
     }
 
@@ -200,19 +199,14 @@ impl<'a> Ideal<'a> {
         }
     }
 
-    /// When the next work is done; `None` if there is none.
-    pub(super) fn next(&self) -> Option<Timestamp> {
-        self.works.keys().next().copied()
-    }
-
     /// All that is known, as if it were read at this moment.
-    pub(super) fn reads(&self, begun: Timestamp) -> impl Iterator<Item = (Query, CompletedRead)> {
+    pub(super) fn reads_of(&self, begun: Timestamp) -> impl Iterator<Item = (Query, CompletedRead)> {
         let read = move |response: &QueryResult| CompletedRead { begun, response: response.clone() };
         self.truth.iter().map(move |(query, response)| (query.clone(), read(response)))
     }
 
     /// The response to a query; `None` if only AWS knows it.
-    pub(super) fn read(&self, query: &Query) -> Option<QueryResult> {
+    fn response_to(&self, query: &Query) -> Option<QueryResult> {
         let known = self.truth.get(query).cloned();
         let is_empty = match query {
             Query::AccessEntries(_) | Query::AccessEntry { .. } | Query::AccessPolicies { .. } => {
@@ -223,19 +217,6 @@ impl<'a> Ideal<'a> {
             _ => self.is_new && query.cluster().is_some(),
         };
         known.or_else(|| is_empty.then(|| query.nothing()))
-    }
-
-    /// Carries out a call, and returns the response.
-    pub(super) fn carry_out(&mut self, action: &Action, now: Timestamp) -> Changed {
-        let response = self.response(&action.change);
-        let unread = Observed::default();
-        let effect = Effect { action: action.clone(), response: response.clone(), at: now };
-        Overlay { observed: &unread, shown: &mut self.truth }.apply(&effect);
-        self.last_change = self.last_change.max(now);
-        if let Some((takes, work)) = self.begin(&action.change, &response) {
-            self.works.entry(now.plus(takes)).or_default().push(work);
-        }
-        response
     }
 
     fn response(&mut self, change: &Change) -> Changed {
@@ -334,17 +315,6 @@ impl<'a> Ideal<'a> {
         self.truth.insert(query, QueryResult::Update(Some(update(id, status))));
     }
 
-    /// Lets time pass: what is done until then is shown.
-    pub(super) fn advance_to(&mut self, now: Timestamp) {
-        while let Some(entry) = self.works.first_entry().filter(|entry| *entry.key() <= now) {
-            let (at, works) = entry.remove_entry();
-            self.last_change = self.last_change.max(at);
-            for work in works {
-                self.finish(work);
-            }
-        }
-    }
-
     fn finish(&mut self, work: Work) {
         match work {
             Work::CreateCluster | Work::ForeignUpdate => {
@@ -388,6 +358,63 @@ impl<'a> Ideal<'a> {
         if let Some(QueryResult::Names(names)) = self.truth.get_mut(&Query::Addons(cluster)) {
             names.remove(name);
         }
+    }
+}
+
+impl foo_calls::forecast::Ideal for Ideal<'_> {
+    type Domain = Eks;
+    type Read = Query;
+
+    fn carry_out(&mut self, action: &Action, now: Timestamp) -> Changed {
+        let response = self.response(&action.change);
+        let unread = Observed::default();
+        let effect = Effect { action: action.clone(), response: response.clone(), at: now };
+        Overlay { observed: &unread, shown: &mut self.truth }.apply(&effect);
+        self.works.changed(now);
+        if let Some((takes, work)) = self.begin(&action.change, &response) {
+            self.works.begin(now, takes, work);
+        }
+        response
+    }
+
+    fn works(&self) -> When {
+        self.works.when()
+    }
+
+    fn advance_to(&mut self, now: Timestamp) {
+        while let Some(work) = self.works.done(now) {
+            self.finish(work);
+        }
+    }
+
+    fn reads(report: &Report, observed: &Observed) -> Vec<(Query, Timestamp)> {
+        let answerable = report.reads.iter().filter(|read| !observed.failed.contains_key(&read.query));
+        answerable.map(|read| (read.query.clone(), read.from)).collect()
+    }
+
+    fn read(&self, query: &Query, begun: Timestamp, observed: &mut Observed) -> bool {
+        let response = self.response_to(query);
+        let known = response.is_some();
+        let read = response.map(|response| (query.clone(), CompletedRead { begun, response }));
+        observed.reads.extend(read);
+        known
+    }
+
+    fn set_now(observed: &mut Observed, now: Timestamp) {
+        observed.now = now;
+    }
+
+    fn again_at(report: &Report) -> Option<Timestamp> {
+        report.again_at
+    }
+
+    fn is_settled(report: &Report) -> bool {
+        report.settled
+    }
+
+    /// That EKS works out its insights again changes nothing of the cluster.
+    fn is_step(action: &Action) -> bool {
+        !matches!(action.change, Change::Cluster { change: ClusterChange::RefreshInsights, .. })
     }
 }
 

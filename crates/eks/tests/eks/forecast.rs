@@ -3,7 +3,7 @@
 use crate::aws::role_arn;
 use crate::world::*;
 use foo_eks::desired::{AddonVersion, DesiredAddon};
-use foo_eks::forecast::{CREATION, End, Forecast, VERSION_UPDATE};
+use foo_eks::forecast::{CREATION, End, Forecast, VERSION_UPDATE, remaining};
 use foo_eks::report::ConditionKind;
 use foo_eks::{Desired, forecast};
 use foo_model::Reason;
@@ -65,7 +65,7 @@ fn by_subject(calls: &[String]) -> Vec<Vec<&String>> {
 /// Foresees, lets it happen, and compares.
 fn comes_true(world: &mut World) -> Forecast {
     let foreseen = foresee(world);
-    assert_eq!(foreseen.end, End::Settled, "{:#?}", foreseen.remaining().collect::<Vec<_>>());
+    assert_eq!(foreseen.end, End::Settled, "{:#?}", remaining(&foreseen.report).collect::<Vec<_>>());
     let before = world.aws.calls.len();
     world.settle();
     // What is no longer requested goes once its list is read again.
@@ -176,7 +176,7 @@ fn what_blocks_is_what_remains() {
     world.desired.version = Minor(34);
     let foreseen = foresee(&mut world);
     assert_eq!((foreseen.end.clone(), foreseen.steps.len()), (End::Waiting, 0));
-    let upgrading = foreseen.remaining().find(|it| it.kind == ConditionKind::Upgrading).unwrap();
+    let upgrading = remaining(&foreseen.report).find(|it| it.kind == ConditionKind::Upgrading).unwrap();
     assert_eq!(upgrading.reason, Reason::UpgradeBlocked);
     assert!(upgrading.message.contains("Deprecated APIs"), "{upgrading:?}");
     world.desired.version = Minor(33);
@@ -184,7 +184,7 @@ fn what_blocks_is_what_remains() {
     world.desired.addons.insert("coredns".to_owned(), wanted);
     let foreseen = foresee(&mut world);
     assert_eq!((foreseen.end.clone(), foreseen.steps.len()), (End::Waiting, 0));
-    assert!(foreseen.remaining().any(|it| it.kind == ConditionKind::AddonsReady));
+    assert!(remaining(&foreseen.report).any(|it| it.kind == ConditionKind::AddonsReady));
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_query_that_aws_denies_is_what_remains() {
     world.desired.version = Minor(34);
     let foreseen = foresee(&mut world);
     assert_eq!(foreseen.end, End::Waiting);
-    let addons = foreseen.remaining().find(|it| it.kind == ConditionKind::AddonsReady).unwrap();
+    let addons = remaining(&foreseen.report).find(|it| it.kind == ConditionKind::AddonsReady).unwrap();
     assert!(addons.message.contains("coredns"), "{addons:?}");
 }
 

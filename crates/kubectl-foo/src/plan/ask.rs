@@ -8,7 +8,7 @@ use crate::refused::{Request, refused, resource};
 use anyhow::{Result, anyhow, bail};
 use foo_api::capi::MachinePool;
 use foo_api::plan::GivenDurations;
-use foo_api::{FooControlPlane, FooMachinePool, FooPlan, FooPlanSpec, FooPlanStatus};
+use foo_api::{FooCluster, FooControlPlane, FooMachinePool, FooPlan, FooPlanSpec, FooPlanStatus};
 use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
 use kube::{Api, Resource, ResourceExt as _};
 use serde::Serialize;
@@ -25,12 +25,13 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// Between two reads of the status.
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// Objects of one pool, or one control plane, by their kind.
+/// Objects of one pool, control plane or network, by their kind.
 type Objects = BTreeMap<Planned, Value>;
 
 /// What a FooPlan is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Subject {
+    Network,
     ControlPlane,
     Pool,
 }
@@ -39,6 +40,7 @@ impl Subject {
     /// Its kind.
     fn kind(self) -> Cow<'static, str> {
         match self {
+            Self::Network => FooCluster::kind(&()),
             Self::ControlPlane => FooControlPlane::kind(&()),
             Self::Pool => FooMachinePool::kind(&()),
         }
@@ -48,7 +50,7 @@ impl Subject {
 /// Objects by what they are about, with its namespace and name.
 type Subjects = BTreeMap<(Subject, String, String), Objects>;
 
-/// The plans of pools and control planes as they would be with these manifests applied.
+/// The plans of pools, control planes and networks as they would be with these manifests applied.
 ///
 /// # Errors
 /// The API server refuses a manifest, a right is missing, or the manager does not respond.
@@ -60,11 +62,11 @@ pub async fn of_files(
 ) -> Result<Plans> {
     for other in &manifests.others {
         reads.warn(format!(
-            "{other} is not planned: only FooMachinePools, MachinePools and FooControlPlanes are"
+            "{other} is not planned: only FooMachinePools, MachinePools, FooControlPlanes and FooClusters are"
         ));
     }
     if manifests.planned.is_empty() {
-        bail!("the files have no FooMachinePool, no MachinePool and no FooControlPlane");
+        bail!("the files have no FooMachinePool, MachinePool, FooControlPlane or FooCluster");
     }
     let mut subjects = Subjects::new();
     for manifest in &manifests.planned {
@@ -87,7 +89,7 @@ pub async fn of_files(
     asked_for(reads, subjects, durations).await
 }
 
-/// The plans of pools and control planes as they are in the cluster: what the manager would still do.
+/// The plans of pools, control planes and networks as they are in the cluster: what the manager would still do.
 ///
 /// # Errors
 /// An object does not exist, a right is missing, or the manager does not respond.
@@ -103,6 +105,13 @@ pub async fn of_cluster(reads: &Reads<'_>, asked: &[Asked], durations: GivenDura
             continue;
         }
         add(reads, &mut subjects, (Subject::ControlPlane, Planned::ControlPlane), &object)?;
+    }
+    let names = of_kind(asked, Kind::FooCluster);
+    for object in reads.unless_unasked::<FooCluster>(names.as_deref()).await? {
+        if object.spec.network.managed.is_none() && asked.is_empty() {
+            continue;
+        }
+        add(reads, &mut subjects, (Subject::Network, Planned::Cluster), &object)?;
     }
     asked_for(reads, subjects, durations).await
 }
@@ -143,6 +152,7 @@ async fn dry_run(
         Planned::Pool => (erased::<FooMachinePool>(manifest), resource::<FooMachinePool>()),
         Planned::MachinePool => (erased::<MachinePool>(manifest), resource::<MachinePool>()),
         Planned::ControlPlane => (erased::<FooControlPlane>(manifest), resource::<FooControlPlane>()),
+        Planned::Cluster => (erased::<FooCluster>(manifest), resource::<FooCluster>()),
     };
     let request = |verb| Request { verb, resource: &resource, namespace: Some(namespace) };
     let api: Api<DynamicObject> = Api::namespaced_with(reads.client.clone(), namespace, &kind);
@@ -210,6 +220,7 @@ fn subject_of(kind: Planned, object: &Value) -> Option<(Subject, String)> {
             (Subject::Pool, reference.filter(is_pool).and_then(|reference| reference.get("name")))
         }
         Planned::ControlPlane => (Subject::ControlPlane, object.pointer("/metadata/name")),
+        Planned::Cluster => (Subject::Network, object.pointer("/metadata/name")),
     };
     Some((subject, name?.as_str()?.to_owned()))
 }
@@ -217,12 +228,14 @@ fn subject_of(kind: Planned, object: &Value) -> Option<(Subject, String)> {
 async fn asked_for(reads: &Reads<'_>, subjects: Subjects, durations: GivenDurations) -> Result<Plans> {
     let mut plans = Plans::default();
     for ((subject, namespace, name), objects) in subjects {
-        let FooPlanStatus { error, pool, control_plane } =
+        let FooPlanStatus { error, pool, control_plane, network } =
             planned(reads, &namespace, objects, durations).await?;
         if let Some(plan) = pool {
             plans.plans.push(Plan { namespace, plan });
         } else if let Some(plan) = control_plane {
             plans.control_planes.push(Plan { namespace, plan });
+        } else if let Some(plan) = network {
+            plans.networks.push(Plan { namespace, plan });
         } else {
             let error = error.unwrap_or_else(|| "the manager gave no reason".to_owned());
             plans.failures.push(format!("no plan for {} {namespace}/{name}: {error}", subject.kind()));

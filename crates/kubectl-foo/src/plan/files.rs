@@ -1,8 +1,8 @@
-//! Manifests of FooMachinePools, MachinePools and FooControlPlanes, from files as `kubectl apply -f` takes them.
+//! Manifests of FooMachinePools, MachinePools, FooControlPlanes and FooClusters, from files as `kubectl apply -f` takes them.
 
 use anyhow::{Context as _, Result, bail};
 use foo_api::capi::MachinePool;
-use foo_api::{FooControlPlane, FooMachinePool};
+use foo_api::{FooCluster, FooControlPlane, FooMachinePool};
 use kube::Resource;
 use serde_json::Value;
 use std::path::Path;
@@ -19,6 +19,8 @@ pub enum Planned {
     MachinePool,
     /// FooControlPlane.
     ControlPlane,
+    /// FooCluster.
+    Cluster,
 }
 
 /// One object of a file.
@@ -96,6 +98,8 @@ fn add(document: Value, into: &mut Manifests) -> Result<()> {
         Planned::MachinePool
     } else if is::<FooControlPlane>(group, &kind) {
         Planned::ControlPlane
+    } else if is::<FooCluster>(group, &kind) {
+        Planned::Cluster
     } else {
         into.others.push(format!("{kind} {name}"));
         return Ok(());
@@ -143,12 +147,20 @@ apiVersion: controlplane.foo.com/v1alpha1
 kind: FooControlPlane
 metadata: {name: prod}
 ---
+apiVersion: infrastructure.foo.com/v1alpha1
+kind: FooCluster
+metadata: {name: net}
+---
 ";
         let mut found = Manifests::default();
         parse(text, &mut found).unwrap();
         let planned: Vec<_> = found.planned.iter().map(|it| (it.kind, it.name.as_str())).collect();
-        let expected =
-            [(Planned::Pool, "workers"), (Planned::MachinePool, "workers"), (Planned::ControlPlane, "prod")];
+        let expected = [
+            (Planned::Pool, "workers"),
+            (Planned::MachinePool, "workers"),
+            (Planned::ControlPlane, "prod"),
+            (Planned::Cluster, "net"),
+        ];
         assert_eq!(planned, expected);
         assert_eq!(found.planned[0].namespace.as_deref(), Some("team"));
         assert_eq!(found.planned[1].namespace, None);

@@ -1,4 +1,4 @@
-//! What the manager would do for changed pools and control planes: [`files`] reads manifests, [`ask`] has the API server complete
+//! What the manager would do for changed pools, control planes and networks: [`files`] reads manifests, [`ask`] has the API server complete
 //! them in a dry run and the manager plan them (FooPlan), `text` prints the result.
 
 pub mod ask;
@@ -7,7 +7,7 @@ mod text;
 
 pub use text::text;
 
-use foo_api::plan::{ControlPlanePlan, PoolPlan};
+use foo_api::plan::{CallsPlan, PoolPlan};
 use serde::Serialize;
 
 /// All plans of one command.
@@ -18,7 +18,10 @@ pub struct Plans {
     pub plans: Vec<Plan<PoolPlan>>,
     /// Of control planes, by namespace and name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub control_planes: Vec<Plan<ControlPlanePlan>>,
+    pub control_planes: Vec<Plan<CallsPlan>>,
+    /// Of networks, by namespace and name of the FooCluster.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub networks: Vec<Plan<CallsPlan>>,
     /// Why there is no plan for the other objects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<String>,
@@ -36,9 +39,14 @@ pub struct Plan<P> {
 }
 
 impl Plans {
+    /// Those that consist of calls.
+    fn calls(&self) -> impl Iterator<Item = &Plan<CallsPlan>> {
+        self.networks.iter().chain(&self.control_planes)
+    }
+
     /// Whether anything would be changed.
     pub fn change_anything(&self) -> bool {
         self.plans.iter().any(|it| !it.plan.changes.is_empty() || !it.plan.actions.is_empty())
-            || self.control_planes.iter().any(|it| !it.plan.changes.is_empty() || !it.plan.calls.is_empty())
+            || self.calls().any(|it| !it.plan.changes.is_empty() || !it.plan.calls.is_empty())
     }
 }

@@ -3,7 +3,7 @@
 use super::{Plan, Plans};
 use crate::text::{line, one_line, section, span, table};
 use foo_api::plan::{
-    ControlPlanePlan, Outcome, PlannedCall, PlannedChange, PlannedDeletion, PoolPlan, RemainingCondition,
+    CallsPlan, Outcome, PlannedCall, PlannedChange, PlannedDeletion, PoolPlan, RemainingCondition,
 };
 
 /// Values longer than this many characters are shortened; `-o json` has all of them.
@@ -12,20 +12,17 @@ const NOTHING: &str = "The manager has nothing to do";
 
 /// The plans as text. Ends with a new line.
 pub fn text(all: &Plans) -> String {
-    let Plans { plans, control_planes, failures } = all;
-    if plans.is_empty() && control_planes.is_empty() {
+    let Plans { plans, control_planes, networks, failures } = all;
+    if plans.is_empty() && control_planes.is_empty() && networks.is_empty() {
         return if failures.is_empty() {
-            "there is no FooMachinePool and no FooControlPlane\n".to_owned()
+            "there is no FooMachinePool, no FooControlPlane and no network of the provider\n".to_owned()
         } else {
             String::new()
         };
     }
-    control_planes
-        .iter()
-        .map(of_control_plane)
-        .chain(plans.iter().map(of_pool))
-        .collect::<Vec<_>>()
-        .join("\n")
+    let networks = networks.iter().map(|it| of_calls("FooCluster", it));
+    let control_planes = control_planes.iter().map(|it| of_calls("FooControlPlane", it));
+    networks.chain(control_planes).chain(plans.iter().map(of_pool)).collect::<Vec<_>>().join("\n")
 }
 
 fn of_pool(Plan { namespace, plan }: &Plan<PoolPlan>) -> String {
@@ -42,9 +39,9 @@ fn of_pool(Plan { namespace, plan }: &Plan<PoolPlan>) -> String {
     text
 }
 
-fn of_control_plane(Plan { namespace, plan }: &Plan<ControlPlanePlan>) -> String {
+fn of_calls(kind: &str, Plan { namespace, plan }: &Plan<CallsPlan>) -> String {
     let mut text = String::new();
-    line(&mut text, &format!("FooControlPlane {namespace}/{}", plan.name));
+    line(&mut text, &format!("{kind} {namespace}/{}", plan.name));
     section(&mut text, "Changes", &changes(&plan.changes));
     if plan.calls.is_empty() {
         line(&mut text, NOTHING);
@@ -63,7 +60,7 @@ fn end(text: &mut String, outcome: Outcome, remaining: &[RemainingCondition], no
     section(text, "Notes", &notes.iter().map(|note| one_line(note)).collect::<Vec<_>>());
 }
 
-fn calls_in_order(plan: &ControlPlanePlan) -> Vec<String> {
+fn calls_in_order(plan: &CallsPlan) -> Vec<String> {
     let row = |call: &PlannedCall| {
         [format!("+{}", span(call.after_seconds)), call.operation.clone(), one_line(&call.why)]
     };

@@ -96,6 +96,22 @@ fn an_upgrade_is_planned() {
 }
 
 #[test]
+fn an_edit_of_a_network_is_planned_before_the_rest() {
+    let network = json!({
+        "name": "prod", "awsCalls": 2, "seconds": 125, "outcome": "Settled",
+        "changes": [{"field": "nat", "from": "\"Single\"", "to": "\"PerZone\"", "replaces": false}],
+        "calls": [
+            {"afterSeconds": 0, "operation": "AllocateAddress", "why": "address/eu-central-1b does not exist"},
+            {"afterSeconds": 1, "operation": "CreateNatGateway", "why": "nat/eu-central-1b does not exist"},
+        ],
+    });
+    let network = Plan { namespace: "team".to_owned(), plan: serde_json::from_value(network).unwrap() };
+    let all = Plans { networks: vec![network], ..of_control_plane(&json!({})) };
+    assert!(all.change_anything());
+    is_printed("plan-network", &text(&all));
+}
+
+#[test]
 fn an_upgrade_that_is_held_up_says_by_what() {
     let held = of_control_plane(&json!({
         "changes": [{"field": "version", "from": "\"1.34\"", "to": "\"1.36\"", "replaces": false}],
@@ -109,7 +125,10 @@ fn an_upgrade_that_is_held_up_says_by_what() {
 fn a_plan_without_anything_to_do_is_short() {
     is_printed("plan-nothing", &text(&plan(&json!({}))));
     is_printed("plan-nothing-of-control-plane", &text(&of_control_plane(&json!({}))));
-    assert_eq!(text(&Plans::default()), "there is no FooMachinePool and no FooControlPlane\n");
+    assert_eq!(
+        text(&Plans::default()),
+        "there is no FooMachinePool, no FooControlPlane and no network of the provider\n"
+    );
 }
 
 /// Writes the status of the FooPlan as the manager does; returns what was asked.

@@ -16,6 +16,7 @@ mod deletion;
 mod duplicates;
 mod endpoints;
 mod faults;
+mod forecast;
 mod groups;
 mod installations;
 mod leftovers;

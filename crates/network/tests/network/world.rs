@@ -152,7 +152,7 @@ pub fn users_vpc() -> World {
 }
 
 /// A read of one kind, and what is known after it.
-fn read(aws: &mut Aws, observed: &mut Observed, kind: Kind, scope: &Scope) {
+pub fn read(aws: &mut Aws, observed: &mut Observed, kind: Kind, scope: &Scope) {
     let (now, parts) = (aws.now, aws.read(kind, scope));
     if kind == Kind::VpcAttributes {
         for vpc in parts.vpcs.into_values() {

@@ -5,6 +5,7 @@ use crate::parts::{
     zones,
 };
 use anyhow::{Context as _, Result, ensure};
+use foo_e2e::kubectl_foo;
 use foo_model::network::{Change, NatState, Parts, RouteTarget, Tags};
 use foo_simulator::core::Region;
 use foo_simulator::core::network::NewInterface;
@@ -12,7 +13,7 @@ use foo_testbed::world::kinds::Kind;
 use foo_testbed::world::network::ids;
 use foo_testbed::world::{Cluster, manifests};
 use foo_testbed::{Probe, wait_until};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// A region in which nothing of the world is.
@@ -53,6 +54,22 @@ async fn described<const N: usize>(cluster: &Cluster<'_>, parts: [&str; N]) -> R
     Ok(())
 }
 
+/// How many subnets `kubectl foo plan` foresees for a change of the FooCluster.
+async fn planned_subnets(cluster: &Cluster<'_>, change: &Value) -> Result<usize> {
+    let mut manifest = json!({
+        "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooCluster",
+        "metadata": {"name": cluster.name()},
+    });
+    manifest["spec"] = change["spec"].clone();
+    let command = ["plan", "-f", "-", "-o", "json", "-n", cluster.namespace()];
+    let printed: Value =
+        serde_json::from_str(&kubectl_foo(cluster.world(), &command, &manifest.to_string()).await?)?;
+    let plan = &printed["networks"][0];
+    ensure!(plan["outcome"] == "Settled", "{printed:#}");
+    let calls = plan["calls"].as_array().context("no calls")?;
+    Ok(calls.iter().filter(|call| call["operation"] == "CreateSubnet").count())
+}
+
 /// From nothing to a pool of three in three zones; a NAT gateway that a user deletes; a zone more; a foreign interface
 /// that delays the deletion; and back to nothing.
 #[test]
@@ -86,10 +103,13 @@ fn a_cluster_has_its_whole_life_cycle_in_a_managed_network() {
 
         let before = network(&cluster)?;
         let zones_too = json!({"spec": {"network": {"managed": {"zones": {"count": 3}}}}});
+        let planned = planned_subnets(&cluster, &zones_too).await?;
+        ensure!(network(&cluster)? == before, "a plan changes nothing");
         cluster.patch(Kind::FooCluster, &zones_too).await?;
         is_ready(&cluster).await?;
         let after = network(&cluster)?;
         has_one_of_each(&after, 3, 1)?;
+        ensure!(planned == after.subnets.len() - before.subnets.len(), "{planned} subnets were planned");
         for (id, subnet) in &before.subnets {
             ensure!(after.subnets.get(id).is_some_and(|now| now.cidr == subnet.cidr), "{id} moved");
         }

@@ -1,10 +1,11 @@
 //! A network that the provider creates: `foo_network::plan` decides, [`crate::calls`] drives. Here its inputs are
-//! gathered, and its status is written.
+//! gathered, and its status is written. [`plans`] responds to what users ask would follow from a change.
 
 mod act;
 mod desired;
 mod identity;
 mod pass;
+mod plans;
 mod shown;
 mod workload;
 

@@ -71,6 +71,20 @@ impl NetworkState {
         self.in_view.keep(&self.kinds, now);
     }
 
+    /// What plans need of it. Nothing that is done with it has an effect on passes.
+    pub(super) fn for_plan(&self) -> Self {
+        Self {
+            identity: self.identity.clone(),
+            process: self.process.clone(),
+            in_view: self.in_view.clone(),
+            kinds: self.kinds.clone(),
+            zones: self.zones.clone(),
+            kubernetes_cluster: self.kubernetes_cluster.clone(),
+            kubernetes_cluster_is_read: self.kubernetes_cluster_is_read,
+            ..Self::default()
+        }
+    }
+
     /// Whether it is of this very object, and not of another one that had its name, nor of the same one with another
     /// id.
     pub(super) fn is_of(&self, cluster: &FooCluster) -> bool {

@@ -29,7 +29,7 @@ const IN_VIEW: Duration = Duration::from_hours(3);
 type Query = (Kind, Scope);
 
 /// What was asked for, and when last.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::cluster) struct InView(BTreeMap<Query, Timestamp>);
 
 impl InView {

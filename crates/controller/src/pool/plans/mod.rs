@@ -12,9 +12,10 @@ mod question;
 mod result;
 
 use super::pools::Pools;
-use crate::plans::objects::are_about_control_plane;
+use crate::plans::objects::has;
 use crate::plans::{Foresees, is_reconciled_here};
 use foo_api::plan::{FooPlan, FooPlanStatus};
+use foo_api::{FooCluster, FooControlPlane};
 use question::Question;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -23,7 +24,7 @@ impl Foresees for Pools {
     type Question = Question;
 
     fn question(&self, plan: &FooPlan) -> Result<Option<Question>, String> {
-        if are_about_control_plane(plan) {
+        if has::<FooControlPlane>(plan) || has::<FooCluster>(plan) {
             return Ok(None);
         }
         let is_filtered = self.context.settings.watch_filter.is_some();

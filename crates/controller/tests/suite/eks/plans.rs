@@ -3,7 +3,7 @@
 use super::{NAME, ROLE};
 use crate::plans::as_json;
 use crate::support::{CLUSTER, NS, World, objects};
-use foo_api::plan::{ControlPlanePlan, FooPlanStatus, Outcome};
+use foo_api::plan::{CallsPlan, FooPlanStatus, Outcome};
 use foo_api::{FooControlPlane, FooControlPlaneSpec, FooPlan, FooPlanSpec};
 use foo_model::names::{CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION};
 use kube::ResourceExt;
@@ -27,12 +27,12 @@ impl World {
     }
 }
 
-fn plan_of(status: FooPlanStatus) -> ControlPlanePlan {
+fn plan_of(status: FooPlanStatus) -> CallsPlan {
     assert_eq!((status.error, status.pool), (None, None));
     status.control_plane.expect("a plan for a control plane")
 }
 
-fn fields(plan: &ControlPlanePlan) -> Vec<&str> {
+fn fields(plan: &CallsPlan) -> Vec<&str> {
     plan.changes.iter().map(|change| change.field.as_str()).collect()
 }
 

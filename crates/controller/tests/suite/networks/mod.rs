@@ -7,6 +7,7 @@ mod edits;
 mod figures;
 mod life;
 mod many;
+mod plans;
 mod restores;
 
 use crate::support::{CLUSTER, NS, World, objects};

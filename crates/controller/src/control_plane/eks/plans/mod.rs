@@ -1,31 +1,30 @@
-//! Responds to FooPlans about FooControlPlanes.
+//! Responds to FooPlans about FooControlPlanes: the forecast of `foo_eks` on the inputs of a pass over the changed object.
 //!
-//! * this file: what is asked, and the forecast of `foo_eks` on the inputs of a pass over the changed object. It only
-//!   reads, from AWS too: what a forecast depends on and no pass has read yet;
-//! * [`differences`]: what differs in AWS's terms;
-//! * [`result`]: the status.
+//! It only reads, from AWS too: what a forecast depends on and no pass has read yet.
 
-mod differences;
-mod result;
+mod fields;
 
 use super::control_planes::EksControlPlanes;
 use super::state::EksState;
 use crate::calls::{Driver as _, Goal};
 use crate::owners;
-use crate::plans::objects::{are_about_control_plane, check, insert, is_of, not_planned, parse};
+use crate::plans::calls::{About, result};
+use crate::plans::changed::{Changed, trusted_annotations};
+use crate::plans::objects::has;
 use crate::plans::{Foresees, computed, in_words};
+use fields::fields;
 use foo_api::FooControlPlane;
 use foo_api::control_plane::Eks;
 use foo_api::plan::{FooPlan, FooPlanStatus};
-use foo_eks::forecast::End;
+use foo_eks::Desired;
+use foo_eks::forecast::{ADDON, CONFIG_UPDATE, CREATION, End, Forecast, VERSION_UPDATE, remaining};
 use foo_eks::report::ReadRequest;
-use foo_eks::{Desired, Observed};
-use foo_model::Blocked;
+use foo_model::eks::{Change, ClusterChange};
 use foo_model::names::{ADOPTED_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION};
+use foo_model::{Blocked, Timestamp};
 use kube::ResourceExt;
 use kube::api::ObjectMeta;
 use kube_runtime::reflector::ObjectRef;
-use result::result;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -38,49 +37,22 @@ const READS: usize = 200;
 
 const OTHER_MODE: &str = "plans are about control planes in mode eks, and the mode is immutable";
 
-/// A question about one control plane.
-pub(super) struct Question {
-    /// The control plane as it is.
-    present: Arc<FooControlPlane>,
-    /// As it is planned.
-    planned: Arc<FooControlPlane>,
-}
-
 impl Foresees for EksControlPlanes {
-    type Question = Question;
+    type Question = Changed<FooControlPlane>;
 
-    fn question(&self, plan: &FooPlan) -> Result<Option<Question>, String> {
-        if !are_about_control_plane(plan) {
+    fn question(&self, plan: &FooPlan) -> Result<Option<Self::Question>, String> {
+        if !has::<FooControlPlane>(plan) {
             return Ok(None);
         }
-        let namespace = plan.namespace().unwrap_or_default();
-        let mut planned = None;
-        for object in &plan.spec.objects {
-            check(object, &namespace)?;
-            if !is_of::<FooControlPlane>(object) {
-                return Err(not_planned(object));
-            }
-            insert(&mut planned, parse::<FooControlPlane>(object, &namespace)?)?;
-        }
-        let Some(planned) = planned else { return Ok(None) };
-        let name = planned.name_any();
-        let Some(present) = self.own.get(&ObjectRef::new(&name).within(&namespace)) else {
-            if self.context.settings.watch_filter.is_some() {
-                return Ok(None);
-            }
-            return Err(format!(
-                "there is no FooControlPlane {name} in namespace {namespace}; one is planned only once it and its Cluster exist"
-            ));
-        };
-        if present.metadata.deletion_timestamp.is_some() {
-            return Err(format!("FooControlPlane {name} is being deleted"));
-        }
-        let planned = Arc::new(trusted(planned, &present)?);
-        Ok(Some(Question { present, planned }))
+        Changed::of(plan, &self.own, self.context.settings.watch_filter.is_some(), trusted)
     }
 
-    async fn foresee(&self, question: &Question, computes: &Arc<Semaphore>) -> Result<FooPlanStatus, String> {
-        let Question { present, planned } = question;
+    async fn foresee(
+        &self,
+        question: &Self::Question,
+        computes: &Arc<Semaphore>,
+    ) -> Result<FooPlanStatus, String> {
+        let Changed { present, planned } = question;
         let (Some(eks), Some(planned_eks)) = (&present.spec.eks, &planned.spec.eks) else {
             return Err(OTHER_MODE.to_owned());
         };
@@ -88,19 +60,18 @@ impl Foresees for EksControlPlanes {
         let before = self.desired_for_plan(present, eks, &state).await;
         let desired = self.desired_for_plan(planned, planned_eks, &state).await;
         let desired = desired.map_err(|it| in_words(&it))?;
-        let foreseen = self.foresee_control_plane(planned, desired, &mut state, computes).await?;
-        Ok(FooPlanStatus {
-            control_plane: Some(result(&planned.name_any(), before, &foreseen)),
-            ..FooPlanStatus::default()
-        })
+        let (now, forecast) = self.foresee_calls(planned, &desired, &mut state, computes).await?;
+        let about = About {
+            name: &planned.name_any(),
+            before: before.map(|before| fields(&before)),
+            after: fields(&desired),
+            is_paused: desired.paused,
+            now,
+        };
+        let why = |action: &foo_eks::Action| action.why.clone();
+        let control_plane = result(about, &forecast, why, remaining(&forecast.report), notes(&forecast));
+        Ok(FooPlanStatus { control_plane: Some(control_plane), ..FooPlanStatus::default() })
     }
-}
-
-/// What was foreseen, and from which inputs.
-struct Foreseen {
-    desired: Desired,
-    observed: Observed,
-    forecast: foo_eks::forecast::Forecast,
 }
 
 impl EksControlPlanes {
@@ -132,14 +103,14 @@ impl EksControlPlanes {
         Ok(desired)
     }
 
-    /// The forecast, with all reads that it depends on.
-    async fn foresee_control_plane(
+    /// The forecast, with all reads that it depends on, and when it begins.
+    async fn foresee_calls(
         &self,
         planned: &FooControlPlane,
-        desired: Desired,
+        desired: &Desired,
         state: &mut EksState,
         computes: &Arc<Semaphore>,
-    ) -> Result<Foreseen, String> {
+    ) -> Result<(Timestamp, Forecast), String> {
         let place = self.place(planned).map_err(|it| in_words(&it))?;
         let credentials = self.credentials(planned, &place).map_err(|it| in_words(&it))?;
         let region = self.region(planned, &credentials, &place.region).await.map_err(|it| in_words(&it))?;
@@ -147,15 +118,10 @@ impl EksControlPlanes {
         loop {
             let now = self.context.clock.now();
             let observed = state.reads.observed(now, region.clock());
-            let (wanted, process) = (desired.clone(), state.process.clone());
-            let (observed, forecast) = computed(computes, move || {
-                let forecast = foo_eks::forecast(&wanted, &observed, &process.record, &process.memory);
-                (observed, forecast)
-            })
-            .await?;
-            let End::Unknown(queries) = &forecast.end else {
-                return Ok(Foreseen { desired, observed, forecast });
-            };
+            let (desired, process) = (desired.clone(), state.process.clone());
+            let compute = move || foo_eks::forecast(&desired, &observed, &process.record, &process.memory);
+            let forecast = computed(computes, compute).await?;
+            let End::Unknown(queries) = &forecast.end else { return Ok((now, forecast)) };
             reads += queries.len();
             if reads > READS {
                 return Err(format!("more than {READS} reads of AWS would be needed"));
@@ -168,22 +134,44 @@ impl EksControlPlanes {
     }
 }
 
-/// The control plane with everything that users do not decide as it is in the cluster. The content of a FooPlan is not
-/// validated: its author could claim another control plane's identity, and with it what is known of another tenant's
-/// cluster.
+/// The control plane with everything that users do not decide as it is in the cluster.
 fn trusted(planned: FooControlPlane, present: &FooControlPlane) -> Result<FooControlPlane, String> {
     let FooControlPlane { metadata, mut spec, status: _ } = planned;
     let (Some(eks), Some(present_eks)) = (&mut spec.eks, &present.spec.eks) else {
         return Err(OTHER_MODE.to_owned());
     };
     eks.name.clone_from(&present_eks.name);
-    let mut annotations = metadata.annotations.unwrap_or_default();
-    for identity in [CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION, ADOPTED_ANNOTATION] {
-        match present.annotations().get(identity) {
-            Some(value) => drop(annotations.insert(identity.to_owned(), value.clone())),
-            None => drop(annotations.remove(identity)),
-        }
-    }
-    let metadata = ObjectMeta { annotations: Some(annotations), ..present.metadata.clone() };
+    let identity = [CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION, ADOPTED_ANNOTATION];
+    let annotations = trusted_annotations(metadata.annotations, present, &identity);
+    let metadata = ObjectMeta { annotations, ..present.metadata.clone() };
     Ok(FooControlPlane { metadata, spec, status: present.status.clone() })
+}
+
+fn notes(forecast: &Forecast) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !forecast.steps.is_empty() {
+        notes.push(format!(
+            "EKS does not say how long it takes; assumed: {} for a version, {} for the configuration, {} for an add-on, {} for a new \
+             cluster",
+            minutes(VERSION_UPDATE),
+            minutes(CONFIG_UPDATE),
+            minutes(ADDON),
+            minutes(CREATION)
+        ));
+    }
+    let upgrades = forecast.steps.iter().filter(|step| is_upgrade(&step.action.change)).count();
+    if upgrades > 1 {
+        notes.push(
+            "EKS has upgrade insights about the next version only: those about later ones may still hold the upgrade up".to_owned(),
+        );
+    }
+    notes
+}
+
+fn is_upgrade(change: &Change) -> bool {
+    matches!(change, Change::Cluster { change: ClusterChange::UpdateVersion { .. }, .. })
+}
+
+fn minutes(duration: Duration) -> String {
+    format!("{} min", duration.as_secs() / 60)
 }

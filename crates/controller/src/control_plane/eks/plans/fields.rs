@@ -1,19 +1,13 @@
-//! What differs between the present and the planned state of an EKS cluster.
+//! The fields of what an EKS cluster is to be, as a FooPlan shows what differs.
 
 use crate::plans::fields::{self, Fields};
-use foo_api::plan::PlannedChange;
 use foo_eks::Desired;
 use foo_eks::desired::{AddonVersion, DesiredAddon};
 use foo_model::eks::AddonSettings;
 use serde_json::{Map, Value, json};
 
-/// The fields that differ, by their path.
-pub(super) fn differences(present: &Desired, planned: &Desired) -> Vec<PlannedChange> {
-    fields::differences(&of(present), &of(planned))
-}
-
 /// What users decide. What is known besides the spec is the same in both states.
-fn of(desired: &Desired) -> Fields {
+pub(super) fn fields(desired: &Desired) -> Fields {
     let Desired {
         name: _,
         id: _,

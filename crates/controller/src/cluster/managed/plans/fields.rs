@@ -1,0 +1,72 @@
+//! The fields of what a network is to be, as a FooPlan shows what differs.
+
+use crate::plans::fields::{self, Fields};
+use foo_network::Desired;
+use foo_network::desired::{DesiredEndpoint, DesiredGroup, DesiredSubnet};
+use serde_json::{Map, Value, json};
+
+/// What users decide. What is known besides the spec is the same in both states.
+pub(super) fn fields(desired: &Desired) -> Fields {
+    let Desired {
+        network_id: _,
+        uid: _,
+        begun_before: _,
+        cluster: _,
+        kubernetes_cluster: _,
+        installation: _,
+        adopt_from: _,
+        account: _,
+        vpc,
+        ipv6,
+        subnets,
+        nat,
+        endpoints,
+        security_groups,
+        tags,
+        drift,
+        deletion,
+        leftovers,
+        being_deleted: _,
+        paused,
+    } = desired;
+    fields::fields(&json!({
+        "vpc": vpc,
+        "ipv6": ipv6,
+        "subnets": named(subnets, subnet),
+        "nat": nat,
+        "endpoints": named(endpoints, endpoint),
+        "security_groups": named(security_groups, group),
+        "tags": tags,
+        "drift": drift,
+        "deletion": deletion,
+        "leftovers": leftovers,
+        "paused": paused,
+    }))
+}
+
+fn named<T>(all: &[T], one: impl Fn(&T) -> (String, Value)) -> Map<String, Value> {
+    all.iter().map(one).collect()
+}
+
+fn subnet(wanted: &DesiredSubnet) -> (String, Value) {
+    let DesiredSubnet { key, tier, zone, cidr, ipv6_index, public_ip_on_launch, tags } = wanted;
+    let fields = json!({
+        "tier": tier,
+        "zone": zone,
+        "cidr": cidr,
+        "ipv6_index": ipv6_index,
+        "public_ip_on_launch": public_ip_on_launch,
+        "tags": tags,
+    });
+    (key.clone(), fields)
+}
+
+fn endpoint(wanted: &DesiredEndpoint) -> (String, Value) {
+    let DesiredEndpoint { name, service, kind } = wanted;
+    (name.clone(), json!({ "service": service, "kind": kind }))
+}
+
+fn group(wanted: &DesiredGroup) -> (String, Value) {
+    let DesiredGroup { name, is_for_nodes, ingress, egress } = wanted;
+    (name.clone(), json!({ "is_for_nodes": is_for_nodes, "ingress": ingress, "egress": egress }))
+}
