@@ -27,15 +27,17 @@ pub trait Ideal {
     type Domain: Domain;
     /// A read that a report asks for.
     type Read: Clone + Debug + PartialEq;
+    /// Something that takes time.
+    type Work;
 
     /// Carries out a call at this moment, and returns the response.
     fn carry_out(&mut self, action: &ActionOf<Self>, now: Timestamp) -> ResponseOf<Self>;
 
     /// What it is working on.
-    fn works(&self) -> When;
+    fn works(&mut self) -> &mut Works<Self::Work>;
 
-    /// Lets time pass: what is done until then is shown.
-    fn advance_to(&mut self, now: Timestamp);
+    /// A work is done: reads show it.
+    fn finish(&mut self, work: Self::Work);
 
     /// The reads that a report asks for, each with the moment from which on. Those that AWS refused are left out: they
     /// stay so.
@@ -97,15 +99,6 @@ pub enum End<R> {
     Unfinished,
 }
 
-/// The moments of an [`Ideal`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct When {
-    /// When the next work is done; `None` if there is none.
-    pub next: Option<Timestamp>,
-    /// When the last change was made.
-    pub last: Timestamp,
-}
-
 /// What an idealized AWS is working on.
 #[derive(Clone, Debug)]
 pub struct Works<W> {
@@ -120,7 +113,7 @@ impl<W> Works<W> {
     }
 
     /// A change was made.
-    pub fn changed(&mut self, at: Timestamp) {
+    fn changed(&mut self, at: Timestamp) {
         self.last = self.last.max(at);
     }
 
@@ -130,7 +123,7 @@ impl<W> Works<W> {
     }
 
     /// The next work that is done by then, which is the last change so far.
-    pub fn done(&mut self, now: Timestamp) -> Option<W> {
+    fn done(&mut self, now: Timestamp) -> Option<W> {
         let mut entry = self.due.first_entry().filter(|entry| *entry.key() <= now)?;
         let at = *entry.key();
         let work = entry.get_mut().pop();
@@ -141,9 +134,9 @@ impl<W> Works<W> {
         work
     }
 
-    /// Its moments.
-    pub fn when(&self) -> When {
-        When { next: self.due.keys().next().copied(), last: self.last }
+    /// When the next work is done; `None` if there is none.
+    fn next(&self) -> Option<Timestamp> {
+        self.due.keys().next().copied()
     }
 }
 
@@ -206,12 +199,11 @@ impl<I: Ideal> Future<'_, I> {
         if !unknown.is_empty() {
             return Some(End::Unknown(unknown));
         }
-        let works = self.ideal.works();
-        if works.next.is_none() {
+        let done = self.ideal.works().next();
+        if done.is_none() {
             self.idle += 1;
         }
-        let later =
-            reads.into_iter().map(|(_, from)| from).chain(I::again_at(&plan.report)).chain(works.next);
+        let later = reads.into_iter().map(|(_, from)| from).chain(I::again_at(&plan.report)).chain(done);
         let next = if taken { Some(self.now.plus(TICK)) } else { later.filter(|at| *at > self.now).min() };
         match next.filter(|_| self.idle < IDLE) {
             Some(next) => self.advance_to(next),
@@ -225,6 +217,7 @@ impl<I: Ideal> Future<'_, I> {
         let before = self.steps.len();
         for action in &plan.actions {
             let response = self.ideal.carry_out(action, self.now);
+            self.ideal.works().changed(self.now);
             self.process.ended(action, self.now, Outcome::Done(response));
             if I::is_step(action) {
                 self.steps.push(Step { at: self.now, action: action.clone() });
@@ -235,13 +228,15 @@ impl<I: Ideal> Future<'_, I> {
     }
 
     fn advance_to(&mut self, now: Timestamp) {
-        self.ideal.advance_to(now);
+        while let Some(work) = self.ideal.works().done(now) {
+            self.ideal.finish(work);
+        }
         I::set_now(&mut self.observed, now);
         self.now = now;
     }
 
     fn into_forecast(
-        self,
+        mut self,
         start: Timestamp,
         end: End<I::Read>,
         plan: Plan<I::Domain>,

@@ -1,9 +1,9 @@
 //! `cargo xtask test`: every test of the workspace, each once, and one last line with the total.
 //!
 //! Cargo lists the test programs. Those that compute keep all processors busy by themselves: they run first, one after the other, since
-//! beside real components they take twice the processor time. Those that wait for real components follow in three lanes, side by side,
-//! and in each one program after the other; the lines of two lanes begin with `| ` and `: `. Only libtest's lines are read. The report
-//! ends with what each program took, in wall-clock and in processor time, and the longest tests.
+//! beside real components they take twice the processor time. Those that wait for real components follow in four lanes, side by side,
+//! and in each one program after the other; the lines of three lanes begin with `| `, `: ` and `! `. Only libtest's lines are read. The
+//! report ends with what each program took, in wall-clock and in processor time, and the longest tests.
 
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
@@ -18,22 +18,24 @@ use std::time::Instant;
 const END_TO_END: &str = "tests/e2e";
 
 /// How the lines of each lane begin in which programs wait.
-const LANES: [&str; 3] = ["", "| ", ": "];
+const LANES: [&str; 4] = ["", "| ", ": ", "! "];
 
 /// Other packages and programs that wait for processes of their own most of the time.
 const WAITING_TOO: [&str; 3] = ["testbed/", "cloud-adapter/wire", "runtime-sdk/server"];
 
-/// The programs that take longest begin first, because the longest program that begins last decides when all is over.
-const FIRST: [&str; 9] = [
+/// The programs that take longest begin first, because the longest program that begins last decides when all is over. Those whose
+/// clusters keep the processors busy (`runtime`, `install`, `lifecycle`, `runbooks`) alternate with those that mostly wait.
+const FIRST: [&str; 10] = [
     "e2e/eks",
-    "e2e/network",
     "e2e/runtime",
-    "e2e/runbooks",
-    "e2e/lifecycle",
     "e2e/contract",
     "e2e/autoscaler",
-    "e2e/chaos",
+    "e2e/install",
     "e2e/story",
+    "e2e/lifecycle",
+    "e2e/chaos",
+    "e2e/runbooks",
+    "e2e/network",
 ];
 
 /// Programs whose tests wait for minutes of AWS, in several worlds: more of them run at a time than there are processors.

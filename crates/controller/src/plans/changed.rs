@@ -63,7 +63,7 @@ pub(crate) fn trusted_annotations(
     planned: Option<BTreeMap<String, String>>,
     present: &impl ResourceExt,
     identity: &[&str],
-) -> Option<BTreeMap<String, String>> {
+) -> BTreeMap<String, String> {
     let mut annotations = planned.unwrap_or_default();
     for name in identity {
         match present.annotations().get(*name) {
@@ -71,5 +71,5 @@ pub(crate) fn trusted_annotations(
             None => drop(annotations.remove(*name)),
         }
     }
-    Some(annotations)
+    annotations
 }

@@ -28,7 +28,7 @@ use kube::{Api, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio::time::{interval, timeout};
 
@@ -36,6 +36,8 @@ use tokio::time::{interval, timeout};
 const AT_A_TIME: usize = 2;
 /// Timeout of one plan. What it reads has timeouts of its own.
 const DEADLINE: Duration = Duration::from_secs(45);
+/// How long a plan waits for a pass over the same object.
+const PASS: Duration = Duration::from_secs(20);
 /// Between two searches for old FooPlans, and how long one may take.
 const SWEEP: Duration = Duration::from_mins(1);
 
@@ -95,6 +97,20 @@ pub(crate) async fn delete_old(store: Store<FooPlan>, context: &Context) {
         };
         tasks.within(Task::Plans, &watchdog, SWEEP, old).await;
     }
+}
+
+/// A copy of what is remembered of an object between passes, once no pass over it is under way. `copy`: `None` if no pass
+/// has been yet.
+pub(crate) async fn copied<S, T>(
+    state: &Mutex<S>,
+    what: &str,
+    copy: impl FnOnce(&S) -> Option<T>,
+) -> Result<T, String> {
+    let state = timeout(PASS, state.lock())
+        .await
+        .map_err(|_late| format!("a pass over the {what} has not ended in time; try again"))?;
+    copy(&state)
+        .ok_or_else(|| format!("the manager has not reconciled the {what} yet; try again in a minute"))
 }
 
 /// Computes something that takes long, for instance thousands of plans: one at a time, and not on the threads of the

@@ -10,10 +10,29 @@ use serde_json::Value;
 /// Items of a list in an object that is planned.
 const LONGEST_LIST: usize = 100;
 
-/// Whether a FooPlan has an object of this kind, with whatever else.
-pub(crate) fn has<K: Resource<DynamicType = ()>>(plan: &FooPlan) -> bool {
-    let kind = K::kind(&());
-    plan.spec.objects.iter().any(|object| text(object, "/kind") == kind)
+/// What a FooPlan is about: one controller responds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// A pool; also if its objects fit to nothing, or not to each other.
+    Pool,
+    /// A control plane.
+    ControlPlane,
+    /// A network.
+    Network,
+}
+
+impl Subject {
+    /// That of a FooPlan.
+    pub(crate) fn of(plan: &FooPlan) -> Self {
+        let all_are = |kind: &str| plan.spec.objects.iter().all(|object| text(object, "/kind") == kind);
+        if all_are(&FooControlPlane::kind(&())) {
+            Self::ControlPlane
+        } else if all_are(&FooCluster::kind(&())) {
+            Self::Network
+        } else {
+            Self::Pool
+        }
+    }
 }
 
 /// Why an object of this kind is not planned, or not together with the others.

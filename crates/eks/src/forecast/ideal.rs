@@ -8,7 +8,7 @@ use crate::recorded::{Recorded, UpdateKind};
 use crate::situation::{Overlay, Situation};
 use crate::steps::oidc::provider_arn;
 use crate::{Eks, Report};
-use foo_calls::forecast::{When, Works};
+use foo_calls::forecast::Works;
 use foo_model::Timestamp;
 use foo_model::eks::{
     AddonChange, AddonStatus, AuthenticationMode, Change, Changed, Cluster, ClusterChange, ClusterStatus,
@@ -33,7 +33,7 @@ const REFRESH: Duration = Duration::from_mins(1);
 
 /// Something that EKS is working on, and then is done.
 #[derive(Clone, Debug)]
-enum Work {
+pub(super) enum Work {
     CreateCluster,
     DeleteCluster,
     /// An update of the cluster, by its id, and what it changes.
@@ -315,6 +315,42 @@ impl<'a> Ideal<'a> {
         self.truth.insert(query, QueryResult::Update(Some(update(id, status))));
     }
 
+    fn finish_addon(&mut self, name: &str) {
+        let cluster = self.desired.name.clone();
+        let query = Query::Addon { cluster: cluster.clone(), name: name.to_owned() };
+        let Some(QueryResult::Addon(shown)) = self.truth.get_mut(&query) else { return };
+        let Some(addon) = shown.as_deref_mut() else { return };
+        if addon.status != AddonStatus::Deleting {
+            addon.status = AddonStatus::Active;
+            return;
+        }
+        *shown = None;
+        if let Some(QueryResult::Names(names)) = self.truth.get_mut(&Query::Addons(cluster)) {
+            names.remove(name);
+        }
+    }
+}
+
+impl foo_calls::forecast::Ideal for Ideal<'_> {
+    type Domain = Eks;
+    type Read = Query;
+    type Work = Work;
+
+    fn carry_out(&mut self, action: &Action, now: Timestamp) -> Changed {
+        let response = self.response(&action.change);
+        let unread = Observed::default();
+        let effect = Effect { action: action.clone(), response: response.clone(), at: now };
+        Overlay { observed: &unread, shown: &mut self.truth }.apply(&effect);
+        if let Some((takes, work)) = self.begin(&action.change, &response) {
+            self.works.begin(now, takes, work);
+        }
+        response
+    }
+
+    fn works(&mut self) -> &mut Works<Work> {
+        &mut self.works
+    }
+
     fn finish(&mut self, work: Work) {
         match work {
             Work::CreateCluster | Work::ForeignUpdate => {
@@ -342,48 +378,6 @@ impl<'a> Ideal<'a> {
                     refresh.is_over = true;
                 }
             }
-        }
-    }
-
-    fn finish_addon(&mut self, name: &str) {
-        let cluster = self.desired.name.clone();
-        let query = Query::Addon { cluster: cluster.clone(), name: name.to_owned() };
-        let Some(QueryResult::Addon(shown)) = self.truth.get_mut(&query) else { return };
-        let Some(addon) = shown.as_deref_mut() else { return };
-        if addon.status != AddonStatus::Deleting {
-            addon.status = AddonStatus::Active;
-            return;
-        }
-        *shown = None;
-        if let Some(QueryResult::Names(names)) = self.truth.get_mut(&Query::Addons(cluster)) {
-            names.remove(name);
-        }
-    }
-}
-
-impl foo_calls::forecast::Ideal for Ideal<'_> {
-    type Domain = Eks;
-    type Read = Query;
-
-    fn carry_out(&mut self, action: &Action, now: Timestamp) -> Changed {
-        let response = self.response(&action.change);
-        let unread = Observed::default();
-        let effect = Effect { action: action.clone(), response: response.clone(), at: now };
-        Overlay { observed: &unread, shown: &mut self.truth }.apply(&effect);
-        self.works.changed(now);
-        if let Some((takes, work)) = self.begin(&action.change, &response) {
-            self.works.begin(now, takes, work);
-        }
-        response
-    }
-
-    fn works(&self) -> When {
-        self.works.when()
-    }
-
-    fn advance_to(&mut self, now: Timestamp) {
-        while let Some(work) = self.works.done(now) {
-            self.finish(work);
         }
     }
 

@@ -8,7 +8,7 @@ use crate::situation::Situation;
 use crate::situation::effects::apply;
 use crate::situation::part::{Part, for_each_kind};
 use crate::{Network, Report};
-use foo_calls::forecast::{When, Works};
+use foo_calls::forecast::Works;
 use foo_model::names::TAG_NETWORK;
 use foo_model::network::{
     Change, CidrState, EndpointState, Interface, Kind, LoadBalancer, NatState, Parts, Quotas, Scope, Tags,
@@ -38,7 +38,7 @@ pub enum Read {
 
 /// Something that EC2 is working on, and then is done.
 #[derive(Clone, Debug)]
-enum Work {
+pub(super) enum Work {
     /// NAT gateways and endpoints of these ids, which are being created or deleted.
     Parts(BTreeSet<String>),
     /// VPCs, their ranges and subnets.
@@ -94,8 +94,9 @@ impl<'a> Ideal<'a> {
     fn complete(&mut self, change: &Change, response: &Parts, id: &str) {
         if let Change::CreateVpc { ipv6: true, .. } | Change::AssociateVpcIpv6 { .. } = change {
             for vpc in response.vpcs.keys() {
-                let vpc = self.truth.vpcs.get_mut(vpc).filter(|vpc| vpc.ipv6.is_empty());
-                vpc.into_iter().for_each(|vpc| vpc.ipv6.push(amazons(id)));
+                if let Some(vpc) = self.truth.vpcs.get_mut(vpc).filter(|vpc| vpc.ipv6.is_empty()) {
+                    vpc.ipv6.push(amazons(id));
+                }
             }
         }
     }
@@ -112,49 +113,6 @@ impl<'a> Ideal<'a> {
             self.works.begin(now, NAT.max(ENDPOINT), Work::Parts(ids));
         }
         self.works.begin(now, MOMENT, Work::Rest);
-    }
-
-    /// What EC2 then works on, and for how long.
-    fn begin(&self, change: &Change, response: &Parts) -> Option<(Duration, Work)> {
-        let parts = |ids: BTreeSet<String>| Work::Parts(ids);
-        match change {
-            Change::CreateNatGateway { .. } => {
-                Some((NAT, parts(response.nat_gateways.keys().map(ToString::to_string).collect())))
-            }
-            Change::CreateVpcEndpoint { .. } => {
-                Some((ENDPOINT, parts(response.endpoints.keys().map(ToString::to_string).collect())))
-            }
-            Change::DeleteNatGateway { gateway } => {
-                Some((DELETION, parts(BTreeSet::from([gateway.to_string()]))))
-            }
-            Change::DeleteVpcEndpoints { endpoints } => {
-                Some((DELETION, parts(endpoints.iter().map(ToString::to_string).collect())))
-            }
-            _ => None,
-        }
-    }
-
-    fn finish(&mut self, work: Work) {
-        match work {
-            Work::Parts(ids) => {
-                for id in ids {
-                    self.finish_part(&id);
-                }
-            }
-            Work::Rest => {
-                for vpc in self.truth.vpcs.values_mut() {
-                    vpc.available = true;
-                    vpc.cidrs.iter_mut().for_each(|it| settle(&mut it.state));
-                    vpc.ipv6.iter_mut().for_each(|it| settle(&mut it.state));
-                }
-                for subnet in self.truth.subnets.values_mut() {
-                    subnet.ipv6.iter_mut().for_each(|it| settle(&mut it.state));
-                    if subnet.state == "pending" {
-                        "available".clone_into(&mut subnet.state);
-                    }
-                }
-            }
-        }
     }
 
     fn finish_part(&mut self, id: &str) {
@@ -235,6 +193,7 @@ impl<'a> Ideal<'a> {
 impl foo_calls::forecast::Ideal for Ideal<'_> {
     type Domain = Network;
     type Read = Read;
+    type Work = Work;
 
     fn carry_out(&mut self, action: &Action, now: Timestamp) -> Parts {
         self.ids += 1;
@@ -243,20 +202,36 @@ impl foo_calls::forecast::Ideal for Ideal<'_> {
         apply(&action.change, &response, &mut self.truth);
         self.complete(&action.change, &response, &id);
         self.gone.extend(action.change.deleted_at_once().map(str::to_owned));
-        self.works.changed(now);
-        if let Some((takes, work)) = self.begin(&action.change, &response) {
+        if let Some((takes, work)) = work_of(&action.change, &response) {
             self.works.begin(now, takes, work);
         }
         response
     }
 
-    fn works(&self) -> When {
-        self.works.when()
+    fn works(&mut self) -> &mut Works<Work> {
+        &mut self.works
     }
 
-    fn advance_to(&mut self, now: Timestamp) {
-        while let Some(work) = self.works.done(now) {
-            self.finish(work);
+    fn finish(&mut self, work: Work) {
+        match work {
+            Work::Parts(ids) => {
+                for id in ids {
+                    self.finish_part(&id);
+                }
+            }
+            Work::Rest => {
+                for vpc in self.truth.vpcs.values_mut() {
+                    vpc.available = true;
+                    vpc.cidrs.iter_mut().for_each(|it| settle(&mut it.state));
+                    vpc.ipv6.iter_mut().for_each(|it| settle(&mut it.state));
+                }
+                for subnet in self.truth.subnets.values_mut() {
+                    subnet.ipv6.iter_mut().for_each(|it| settle(&mut it.state));
+                    if subnet.state == "pending" {
+                        "available".clone_into(&mut subnet.state);
+                    }
+                }
+            }
         }
     }
 
@@ -296,6 +271,26 @@ impl foo_calls::forecast::Ideal for Ideal<'_> {
 
     fn is_step(_: &Action) -> bool {
         true
+    }
+}
+
+/// What EC2 then works on, and for how long.
+fn work_of(change: &Change, response: &Parts) -> Option<(Duration, Work)> {
+    let parts = |ids: BTreeSet<String>| Work::Parts(ids);
+    match change {
+        Change::CreateNatGateway { .. } => {
+            Some((NAT, parts(response.nat_gateways.keys().map(ToString::to_string).collect())))
+        }
+        Change::CreateVpcEndpoint { .. } => {
+            Some((ENDPOINT, parts(response.endpoints.keys().map(ToString::to_string).collect())))
+        }
+        Change::DeleteNatGateway { gateway } => {
+            Some((DELETION, parts(BTreeSet::from([gateway.to_string()]))))
+        }
+        Change::DeleteVpcEndpoints { endpoints } => {
+            Some((DELETION, parts(endpoints.iter().map(ToString::to_string).collect())))
+        }
+        _ => None,
     }
 }
 

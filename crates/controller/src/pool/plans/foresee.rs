@@ -4,7 +4,7 @@ use super::differences::{Facts, View, differences};
 use super::question::Question;
 use super::result::{Durations, Present, result};
 use crate::clouds::CloudRegion;
-use crate::plans::{computed, in_words};
+use crate::plans::{computed, copied, in_words};
 use crate::pool::gather::Gathered;
 use crate::pool::inputs::aws::Aws;
 use crate::pool::pools::{LONGEST_BACKLOG, Pools};
@@ -20,12 +20,7 @@ use foo_planner::{Desired, LastRead, Memory, Observed};
 use kube::ResourceExt;
 use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
-
-/// How long a plan waits for a pass over the same pool.
-const PASS: Duration = Duration::from_secs(20);
 
 /// What a pass would begin with.
 struct Inputs {
@@ -104,13 +99,11 @@ impl Pools {
         present: &FooMachinePool,
     ) -> Result<(PoolState, Memory), String> {
         let state = self.states.of(key);
-        let state = timeout(PASS, state.lock())
-            .await
-            .map_err(|_late| "a pass over the pool has not ended in time; try again".to_owned())?;
-        if state.uid != present.uid() || state.started.is_none() {
-            return Err("the manager has not reconciled the pool yet; try again in a minute".to_owned());
-        }
-        Ok((state.for_plan(), state.memory.clone()))
+        let copy = |state: &PoolState| {
+            let is_known = state.uid == present.uid() && state.started.is_some();
+            is_known.then(|| (state.for_plan(), state.memory.clone()))
+        };
+        copied(&state, "pool", copy).await
     }
 
     async fn inputs_for_plan(

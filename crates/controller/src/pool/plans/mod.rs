@@ -12,10 +12,9 @@ mod question;
 mod result;
 
 use super::pools::Pools;
-use crate::plans::objects::has;
+use crate::plans::objects::Subject;
 use crate::plans::{Foresees, is_reconciled_here};
 use foo_api::plan::{FooPlan, FooPlanStatus};
-use foo_api::{FooCluster, FooControlPlane};
 use question::Question;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -24,7 +23,7 @@ impl Foresees for Pools {
     type Question = Question;
 
     fn question(&self, plan: &FooPlan) -> Result<Option<Question>, String> {
-        if has::<FooControlPlane>(plan) || has::<FooCluster>(plan) {
+        if Subject::of(plan) != Subject::Pool {
             return Ok(None);
         }
         let is_filtered = self.context.settings.watch_filter.is_some();

@@ -158,7 +158,7 @@ async fn questions_without_a_plan_say_why() {
         (vec![with("/metadata/namespace", json!("team-b"))], "an object is in namespace team-b"),
         (vec![with("/spec/eks", Value::Null)], "mode is immutable"),
         (vec![with("/spec/version", json!("v2.0.0"))], "VersionNotOffered"),
-        (vec![world.planned_eks(|_| {}), pool], "not about FooMachinePool"),
+        (vec![world.planned_eks(|_| {}), pool], "not about FooControlPlane"),
         (vec![world.planned_eks(|_| {}), world.planned_eks(|_| {})], "two objects of one kind"),
     ] {
         let status = world.plans(objects).await;

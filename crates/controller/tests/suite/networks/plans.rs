@@ -124,7 +124,7 @@ async fn questions_without_a_plan_say_why() {
         (vec![world.planned_network(public)], "RangeUnfit"),
         (
             vec![as_json(&world.network_cluster()), as_json(&objects::machine_pool("p", 1))],
-            "not about MachinePool",
+            "not about FooCluster",
         ),
     ] {
         let status = world.plans(objects).await;

@@ -12,8 +12,8 @@ use crate::cluster::network_state::{NetworkState, reads};
 use crate::owners;
 use crate::plans::calls::{About, result};
 use crate::plans::changed::{Changed, trusted_annotations};
-use crate::plans::objects::has;
-use crate::plans::{Foresees, computed, in_words};
+use crate::plans::objects::Subject;
+use crate::plans::{Foresees, computed, copied, in_words};
 use fields::fields;
 use foo_api::FooCluster;
 use foo_api::cluster::ManagedNetwork;
@@ -31,10 +31,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
 
-/// How long a plan waits for a pass over the same network.
-const PASS: Duration = Duration::from_secs(20);
 /// Times that a forecast may need more reads: of each kind in each scope one is enough.
 const ROUNDS: usize = 20;
 /// The age of a read that suffices.
@@ -47,7 +44,7 @@ impl Foresees for Clusters {
     type Question = Changed<FooCluster>;
 
     fn question(&self, plan: &FooPlan) -> Result<Option<Self::Question>, String> {
-        if !has::<FooCluster>(plan) {
+        if Subject::of(plan) != Subject::Network {
             return Ok(None);
         }
         Changed::of(plan, &self.own, self.context.settings.watch_filter.is_some(), trusted)
@@ -67,7 +64,9 @@ impl Foresees for Clusters {
         if present.annotations().contains_key(MANAGED_BY_ANNOTATION) {
             return Err("another controller manages the FooCluster".to_owned());
         }
-        let mut state = self.copy_of_state(present).await?;
+        let slot = self.networks.of(&ObjectRef::from_obj(present.as_ref()));
+        let copy = |state: &NetworkState| state.is_of(present).then(|| state.for_plan());
+        let mut state = copied(&slot, "network", copy).await?;
         let before = self.inputs_for_plan(present, managed, &state).await.map(|(desired, ..)| desired);
         let (desired, now, forecast) =
             self.foresee_calls(planned, planned_network, &mut state, computes).await?;
@@ -84,18 +83,6 @@ impl Foresees for Clusters {
 }
 
 impl Clusters {
-    /// A copy of what is remembered of a network, once no pass over it is under way.
-    async fn copy_of_state(&self, present: &FooCluster) -> Result<NetworkState, String> {
-        let slot = self.networks.of(&ObjectRef::from_obj(present));
-        let state = timeout(PASS, slot.lock())
-            .await
-            .map_err(|_late| "a pass over the network has not ended in time; try again".to_owned())?;
-        if !state.is_of(present) {
-            return Err("the manager has not reconciled the network yet; try again in a minute".to_owned());
-        }
-        Ok(state.for_plan())
-    }
-
     /// What a pass over an object with this content would have the network be, from what was read by now.
     async fn inputs_for_plan(
         &self,
@@ -187,7 +174,7 @@ fn trusted(planned: FooCluster, present: &FooCluster) -> Result<FooCluster, Stri
         return Err(NOT_MANAGED.to_owned());
     }
     let annotations = trusted_annotations(metadata.annotations, present, &[NETWORK_ID_ANNOTATION]);
-    let metadata = ObjectMeta { annotations, ..present.metadata.clone() };
+    let metadata = ObjectMeta { annotations: Some(annotations), ..present.metadata.clone() };
     Ok(FooCluster { metadata, spec, status: present.status.clone() })
 }
 

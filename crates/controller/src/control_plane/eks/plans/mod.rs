@@ -10,8 +10,8 @@ use crate::calls::{Driver as _, Goal};
 use crate::owners;
 use crate::plans::calls::{About, result};
 use crate::plans::changed::{Changed, trusted_annotations};
-use crate::plans::objects::has;
-use crate::plans::{Foresees, computed, in_words};
+use crate::plans::objects::Subject;
+use crate::plans::{Foresees, computed, copied, in_words};
 use fields::fields;
 use foo_api::FooControlPlane;
 use foo_api::control_plane::Eks;
@@ -28,10 +28,7 @@ use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
 
-/// How long a plan waits for a pass over the same control plane.
-const PASS: Duration = Duration::from_secs(20);
 /// Reads of AWS for one plan, at most. A new cluster with ten add-ons needs about fifty.
 const READS: usize = 200;
 
@@ -41,7 +38,7 @@ impl Foresees for EksControlPlanes {
     type Question = Changed<FooControlPlane>;
 
     fn question(&self, plan: &FooPlan) -> Result<Option<Self::Question>, String> {
-        if !has::<FooControlPlane>(plan) {
+        if Subject::of(plan) != Subject::ControlPlane {
             return Ok(None);
         }
         Changed::of(plan, &self.own, self.context.settings.watch_filter.is_some(), trusted)
@@ -56,7 +53,9 @@ impl Foresees for EksControlPlanes {
         let (Some(eks), Some(planned_eks)) = (&present.spec.eks, &planned.spec.eks) else {
             return Err(OTHER_MODE.to_owned());
         };
-        let mut state = self.copy_of_state(present).await?;
+        let slot = self.states.of(&ObjectRef::from_obj(present.as_ref()));
+        let copy = |state: &EksState| state.is_of(present).then(|| state.for_plan());
+        let mut state = copied(&slot, "control plane", copy).await?;
         let before = self.desired_for_plan(present, eks, &state).await;
         let desired = self.desired_for_plan(planned, planned_eks, &state).await;
         let desired = desired.map_err(|it| in_words(&it))?;
@@ -75,20 +74,6 @@ impl Foresees for EksControlPlanes {
 }
 
 impl EksControlPlanes {
-    /// A copy of what is remembered of a control plane, once no pass over it is under way.
-    async fn copy_of_state(&self, present: &FooControlPlane) -> Result<EksState, String> {
-        let slot = self.states.of(&ObjectRef::from_obj(present));
-        let state = timeout(PASS, slot.lock())
-            .await
-            .map_err(|_late| "a pass over the control plane has not ended in time; try again".to_owned())?;
-        if !state.is_of(present) {
-            return Err(
-                "the manager has not reconciled the control plane yet; try again in a minute".to_owned()
-            );
-        }
-        Ok(state.for_plan())
-    }
-
     /// What a pass over an object with this content would have the cluster be.
     async fn desired_for_plan(
         &self,
@@ -143,7 +128,7 @@ fn trusted(planned: FooControlPlane, present: &FooControlPlane) -> Result<FooCon
     eks.name.clone_from(&present_eks.name);
     let identity = [CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION, ADOPTED_ANNOTATION];
     let annotations = trusted_annotations(metadata.annotations, present, &identity);
-    let metadata = ObjectMeta { annotations, ..present.metadata.clone() };
+    let metadata = ObjectMeta { annotations: Some(annotations), ..present.metadata.clone() };
     Ok(FooControlPlane { metadata, spec, status: present.status.clone() })
 }
 
