@@ -345,7 +345,7 @@ FooClusterIdentity | fooci | Secret, Role, Source, Ready, Status, Age
 FooMachine | foom | Cluster, Pool, Instance, Zone, State, Age, Type (wide), Template (wide)
 FooMachinePool | foomp | Cluster, Desired, Replicas, Ready, Up-To-Date, Status, Age, Version (wide), Type (wide), Group (wide), Template (wide)
 FooMachinePoolTemplate | foompt |
-FooPlan | foopl | Pool, Replaced, Launched, Seconds, Error, Age
+FooPlan | foopl | Pool, ControlPlane, Network, Replaced, Launched, Seconds, Error, Age
 FooControlPlane | foocp | Cluster, Version, Available, Status, Endpoint (wide), Age
 FooControlPlaneTemplate | foocpt |
 FooNodeConfig | foonc | Cluster, Family, Ready, Status, Age, Secret (wide), Bytes (wide)
