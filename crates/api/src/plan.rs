@@ -13,11 +13,14 @@ use std::time::Duration;
 pub const KEPT_FOR: Duration = Duration::from_mins(10);
 /// How many Machines the status names; the numbers count all.
 pub const NAMED_MACHINES: usize = 200;
+/// How many differences the status shows.
+pub const NAMED_CHANGES: usize = 500;
 /// How many calls the status names; the number counts all.
 pub const NAMED_CALLS: usize = 500;
 
-/// What the manager would do for a changed FooMachinePool, FooControlPlane or FooCluster. `kubectl foo plan` creates a FooPlan, prints its status and
-/// deletes it. The manager writes the status once, changes nothing else, and deletes a FooPlan ten minutes after its creation.
+/// What the manager would do for a changed FooMachinePool, FooControlPlane or FooCluster. `kubectl foo plan` creates a FooPlan,
+/// prints its status and deletes it. The manager writes the status once, changes nothing else, and deletes a FooPlan ten minutes
+/// after its creation.
 #[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[kube(
     group = "infrastructure.foo.com",
@@ -98,7 +101,7 @@ pub struct FooPlanStatus {
 pub struct PoolPlan {
     /// Name of the FooMachinePool.
     pub name: String,
-    /// What differs between the present and the planned state, in AWS's terms.
+    /// What differs between the present and the planned state, in AWS's terms; of many differences, the first ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<PlannedChange>,
     /// Machines that are deleted, in order; of many, the first ones.
@@ -137,7 +140,7 @@ pub struct PoolPlan {
 pub struct CallsPlan {
     /// Name of the FooControlPlane or FooCluster.
     pub name: String,
-    /// What differs between the present and the planned state, in AWS's terms.
+    /// What differs between the present and the planned state, in AWS's terms; of many differences, the first ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<PlannedChange>,
     /// Calls of AWS that change something, in order; of many, the first ones.
@@ -173,15 +176,16 @@ pub struct PlannedCall {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedChange {
-    /// What: `launchTemplate.image`, `group.settings.subnets`, `size.replicas`.
+    /// What: `launchTemplate.image` or `size.replicas` of a pool, `version` of a control plane, `nat` of a network.
     pub field: String,
-    /// The present value, as JSON. User data is never shown, only that it differs.
+    /// The present value, as JSON; of a long one the beginning. User data and configurations of add-ons are never shown, only
+    /// that they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// The planned value, as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Whether this difference replaces instances.
+    /// Whether this difference replaces instances; only of pools.
     pub replaces: bool,
 }
 

@@ -102,8 +102,17 @@ pub enum End<R> {
 /// What an idealized AWS is working on.
 #[derive(Clone, Debug)]
 pub struct Works<W> {
-    due: BTreeMap<Timestamp, Vec<W>>,
+    due: BTreeMap<Timestamp, Vec<(W, Counts)>>,
     last: Timestamp,
+}
+
+/// Whether a forecast takes until a work is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// Yes.
+    Yes,
+    /// No: it only brings something to be known.
+    No,
 }
 
 impl<W> Works<W> {
@@ -118,20 +127,23 @@ impl<W> Works<W> {
     }
 
     /// A work begins, and takes this long.
-    pub fn begin(&mut self, now: Timestamp, takes: Duration, work: W) {
-        self.due.entry(now.plus(takes)).or_default().push(work);
+    pub fn begin(&mut self, now: Timestamp, takes: Duration, work: W, counts: Counts) {
+        self.due.entry(now.plus(takes)).or_default().push((work, counts));
     }
 
-    /// The next work that is done by then, which is the last change so far.
+    /// The next work that is done by then.
     fn done(&mut self, now: Timestamp) -> Option<W> {
         let mut entry = self.due.first_entry().filter(|entry| *entry.key() <= now)?;
         let at = *entry.key();
-        let work = entry.get_mut().pop();
+        let done = entry.get_mut().pop();
         if entry.get().is_empty() {
             entry.remove();
         }
-        self.changed(at);
-        work
+        let (work, counts) = done?;
+        if counts == Counts::Yes {
+            self.changed(at);
+        }
+        Some(work)
     }
 
     /// When the next work is done; `None` if there is none.
@@ -217,9 +229,9 @@ impl<I: Ideal> Future<'_, I> {
         let before = self.steps.len();
         for action in &plan.actions {
             let response = self.ideal.carry_out(action, self.now);
-            self.ideal.works().changed(self.now);
             self.process.ended(action, self.now, Outcome::Done(response));
             if I::is_step(action) {
+                self.ideal.works().changed(self.now);
                 self.steps.push(Step { at: self.now, action: action.clone() });
             }
         }

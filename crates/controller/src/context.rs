@@ -9,6 +9,7 @@ use crate::events::Events;
 use crate::identities::Identities;
 use crate::liveness::Liveness;
 use crate::metrics::Metrics;
+use crate::plans::Responders;
 use crate::readiness::Readiness;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,6 +37,8 @@ pub struct Context {
     pub clock: Arc<dyn Clock>,
     /// The API server's clock, as far as its responses show it.
     pub kubernetes_clock: KubernetesClock,
+    /// The controllers that respond to FooPlans.
+    pub plans: Responders,
     /// What `/debug` shows.
     pub debug: Debug,
     /// What `/readyz` depends on.

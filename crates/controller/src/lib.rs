@@ -61,7 +61,7 @@ pub mod metrics;
 pub mod node_config;
 mod owners;
 pub mod passes;
-mod plans;
+pub mod plans;
 pub mod pool;
 pub mod pulses;
 pub mod queue;

@@ -21,11 +21,13 @@ use crate::labels::{KubeClient, Task};
 use crate::leader::{self, Candidate, Leadership, Role};
 use crate::liveness::Liveness;
 use crate::metrics::Metrics;
+use crate::plans::{Responders, Subject};
 use crate::readiness::Readiness;
-use crate::{admin, client, cluster, control_plane, identity, node_config, pool};
+use crate::{admin, client, cluster, control_plane, identity, node_config, plans, pool};
 use anyhow::Context as _;
 use foo_cloud::{Limits, SystemClock};
 use kube::config::{KubeConfigOptions, Kubeconfig};
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
@@ -124,6 +126,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
         clouds: Arc::new(clouds),
         identities: Identities::new(config.identity_rules.clone()),
         announcements: Announcements::default(),
+        plans: Responders::default(),
         settings: config.settings.clone(),
         debug,
         metrics,
@@ -224,6 +227,16 @@ fn start(config: &Config, context: &Context, stop: &CancellationToken) -> JoinSe
     }
     let calls_aws =
         |name: &ControllerName| !matches!(name, ControllerName::ControlPlane | ControllerName::NodeConfig);
+    let planned = config.controllers.iter().filter_map(|controller| match controller {
+        ControllerName::Pool => Some(Subject::Pool),
+        ControllerName::Cluster => Some(Subject::Network),
+        ControllerName::Eks => Some(Subject::ControlPlane),
+        ControllerName::ControlPlane | ControllerName::NodeConfig => None,
+    });
+    let planned: BTreeSet<Subject> = planned.collect();
+    if !planned.is_empty() {
+        controllers.spawn(plans::run(context.clone(), planned, stop.clone().cancelled_owned()));
+    }
     if config.controllers.iter().any(calls_aws) {
         controllers.spawn(identity::run(context.clone(), stop.clone().cancelled_owned()));
     }

@@ -132,15 +132,37 @@ impl<'a> Reads<'a> {
     /// # Errors
     /// As [`Reads::list`].
     pub async fn list_with<K: Listed>(&self, namespace: Option<&str>, params: ListParams) -> Result<Vec<K>> {
+        let resource = resource::<K>();
+        let request = Request { verb: "list", resource: &resource, namespace };
+        self.try_list(namespace, params).await.map_err(|error| refused(request, error))
+    }
+
+    /// All objects of a kind that not every installation has: none if the API server does not serve it.
+    ///
+    /// # Errors
+    /// As [`Reads::list`].
+    pub async fn list_if_served<K: Listed>(&self) -> Result<Vec<K>> {
+        let resource = resource::<K>();
+        let request = Request { verb: "list", resource: &resource, namespace: self.namespace };
+        match self.try_list(self.namespace, ListParams::default()).await {
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(Vec::new()),
+            listed => listed.map_err(|error| refused(request, error)),
+        }
+    }
+
+    async fn try_list<K: Listed>(
+        &self,
+        namespace: Option<&str>,
+        params: ListParams,
+    ) -> Result<Vec<K>, kube::Error> {
         let api: Api<DeserializeGuard<K>> = match namespace {
             Some(namespace) => Api::namespaced(self.client.clone(), namespace),
             None => Api::all(self.client.clone()),
         };
-        let (kind, resource) = (K::kind(&()), resource::<K>());
-        let request = Request { verb: "list", resource: &resource, namespace };
-        let listed = all_pages(params, async |page| api.list(page).await).await;
+        let kind = K::kind(&());
+        let listed = all_pages(params, async |page| api.list(page).await).await?;
         let mut read = Vec::new();
-        for object in listed.map_err(|error| refused(request, error))? {
+        for object in listed {
             let name = object.name_any();
             match object.0 {
                 Ok(object) => read.push(object),

@@ -70,7 +70,7 @@ pub const ROWS: &[Row] = &[
         limit: listed("allowedControlPlaneNames", Absent::OwnNames),
         scope: "account and region. Of two FooControlPlanes that name one cluster, the one that has it keeps it, otherwise the older one; \
                 the other one reports `ClusterNameTaken` or `ClusterNotOwned`",
-        proof: "tag `infrastructure.foo.com/control-plane` with the id in the annotation of that name",
+        proof: "tags `infrastructure.foo.com/control-plane` with the id in the annotation of that name, and `…/cluster`",
         adoption: "`spec.eks.adopt`, the tag `infrastructure.foo.com/adoptable` on the cluster, and `allowAdoption` of the identity \
                    ([EKS](../eks.md#adoption))",
         deletion: "`spec.eks.deletionPolicy`",
@@ -87,7 +87,8 @@ pub const ROWS: &[Row] = &[
         ],
         limit: listed("allowedVPCs", Absent::NotOfOthers),
         scope: "account and region. A VPC can have the networks of several FooClusters",
-        proof: "tag `infrastructure.foo.com/network` with the id in the annotation `network-id`, for one that the provider creates",
+        proof: "tags `infrastructure.foo.com/network` with the id in the annotation `network-id`, and `…/cluster`, for one that the provider \
+                creates",
         adoption: NOT_ADOPTED,
         deletion: "one that the provider created is deleted with its FooCluster; a named one stays",
         credential: NEVER_HELD,

@@ -19,7 +19,7 @@ pub(crate) mod state;
 mod warned;
 
 pub(crate) use driver::{Driver, Turn};
-pub(crate) use pass::{CONTINUE, Ended, Goal, Pass, Progress, READ_SOON, ReadOnly};
+pub(crate) use pass::{CONTINUE, Ended, Goal, Pass, Progress, Purpose, READ_SOON, ReadOnly};
 pub(crate) use run::run;
 pub(crate) use sent::{Sent, refusal};
 pub(crate) use warned::Warned;

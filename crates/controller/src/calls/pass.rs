@@ -24,6 +24,15 @@ pub(crate) enum Goal {
     Delete,
 }
 
+/// What AWS is called for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A pass: its cloud is kept in being for the next one.
+    Pass,
+    /// A plan, which changes nothing that passes use.
+    Plan,
+}
+
 /// What a pass is over, and where AWS is called for it.
 pub(crate) struct Pass<'a, K: Resource<DynamicType = ()> + Clone + 'static> {
     pub(crate) context: &'a Context,

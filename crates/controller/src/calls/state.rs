@@ -18,6 +18,11 @@ impl<K: Resource<DynamicType = ()> + Clone + 'static, S: Default> States<K, S> {
         Arc::clone(lock(&self.0).entry(key.clone()).or_default())
     }
 
+    /// That of one object, if there is any.
+    pub(crate) fn find(&self, key: &ObjectRef<K>) -> Option<Slot<S>> {
+        lock(&self.0).get(key).cloned()
+    }
+
     /// Nothing is remembered of objects that do not exist any more.
     pub(crate) fn forget_vanished(&self, existing: &Store<K>) {
         lock(&self.0).retain(|key, _| existing.get(key).is_some());

@@ -4,7 +4,7 @@ use super::network_state::Networks;
 use super::status::{self, Found, Published};
 use crate::Context;
 use crate::apply::{self, StatusWriter};
-use crate::calls::Goal;
+use crate::calls::{Goal, Purpose};
 use crate::clock::kube_time;
 use crate::clock_warnings;
 use crate::clouds::{CloudKey, CloudRegion};
@@ -48,7 +48,11 @@ impl Clusters {
     }
 
     /// The cluster's cloud, or why AWS may not be called for it. It is released when the cluster uses another.
-    pub(super) async fn region(&self, cluster: &FooCluster) -> Result<Arc<CloudRegion>, Blocked> {
+    pub(super) async fn region(
+        &self,
+        cluster: &FooCluster,
+        purpose: Purpose,
+    ) -> Result<Arc<CloudRegion>, Blocked> {
         let key = ObjectRef::from_obj(cluster);
         let region = match self.credentials(cluster) {
             Ok(credentials) => {
@@ -57,6 +61,9 @@ impl Clusters {
             }
             Err(blocked) => Err(blocked),
         };
+        if purpose == Purpose::Plan {
+            return region;
+        }
         let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
         // Those that were deleted without a pass.
         regions.retain(|key, _| self.own.get(key).is_some());

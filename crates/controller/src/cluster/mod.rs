@@ -14,12 +14,13 @@ mod status;
 
 use crate::apply::{self, StatusWriter};
 use crate::backoff::jittered;
-use crate::calls::Goal;
+use crate::calls::{Goal, Purpose};
 use crate::clouds::{CloudKey, CloudRegion};
 use crate::harness::{Harness, PassOutcome, Reconciler, Urgency};
 use crate::identities::identity_of;
 use crate::labels::{Controller, Watched};
 use crate::owners;
+use crate::plans::Subject;
 use crate::queue::Action;
 use crate::watch::{ChangeFilter, Scope, Watch, refs_of};
 use crate::{Context, installation};
@@ -29,14 +30,12 @@ use foo_api::in_aws::Thing;
 use foo_api::{FooCluster, FooMachinePool, names};
 use foo_cloud::lookups::Asking;
 use foo_model::{Blocked, Reason};
-use futures::future::{pending, select};
-use futures::{FutureExt, StreamExt, stream};
+use futures::{StreamExt, stream};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{Api, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use status::{Found, Published, credentials, is_found, not_yet_used};
 use std::future::Future;
-use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::Instant;
 
@@ -73,16 +72,14 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let identified = context.identities.changes().flat_map(move |names| {
         stream::iter(refs_of(&of_identity, |cluster| names.contains(identity_of(cluster))))
     });
-    let (plans, foresees) = (crate::plans::watch(&context), Arc::clone(&reconciler));
-    let plans = crate::plans::respond(plans, &context, &filled, foresees.as_ref());
-    let passes = Harness::new(&context, Controller::Cluster, own)
+    context.plans.add(Subject::Network, &reconciler, filled.to_vec());
+    Harness::new(&context, Controller::Cluster, own)
         .watches(clusters, infrastructure_of)
         .watches(pools, move |pool| waiting_for(&of_pool, &pool))
         .reconciles_on(identified)
         .needs_identities()
-        .run(reconciler, shutdown);
-    // As long as there are passes.
-    select(pin!(passes), pin!(plans.then(|()| pending::<()>()))).await;
+        .run(reconciler, shutdown)
+        .await;
 }
 
 /// The FooCluster that a Cluster names.
@@ -176,7 +173,7 @@ impl Clusters {
         api: &Api<FooCluster>,
         cluster: &FooCluster,
     ) -> Result<PassOutcome, apply::Error> {
-        let region = self.region(cluster).await;
+        let region = self.region(cluster, Purpose::Pass).await;
         let found = match &region {
             Ok(region) if self.believes(cluster, &region.key) => self.as_published(cluster),
             Ok(region) => named(look_up(cluster, region).await, &cluster.spec.region),

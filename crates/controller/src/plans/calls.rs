@@ -58,10 +58,8 @@ pub(crate) fn result<'r, D: Domain, R, K: Copy + Into<&'static str> + 'r>(
             End::Waiting | End::Unknown(_) => Outcome::Waiting,
             End::Unfinished => Outcome::Unfinished,
         },
-        remaining: match forecast.end {
-            End::Settled => Vec::new(),
-            End::Waiting | End::Unknown(_) | End::Unfinished => remaining.map(shown).collect(),
-        },
+        // Of what is paused nothing is known.
+        remaining: if is_paused { Vec::new() } else { remaining.map(shown).collect() },
         notes,
     }
 }

@@ -2,6 +2,10 @@
 
 use super::objects::{check, insert, is_of, not_planned, parse};
 use foo_api::plan::FooPlan;
+use foo_model::names::{
+    ADOPT_FROM_ANNOTATION, ADOPTED_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION,
+    NETWORK_ID_ANNOTATION,
+};
 use kube::{Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use serde::de::DeserializeOwned;
@@ -58,17 +62,26 @@ where
     }
 }
 
-/// The annotations of a planned object; those that show what it has in AWS are as they are.
+/// Annotations that only the provider, or whoever may move clusters (`deploy/policy/adoption.yaml`), sets: they show what an
+/// object has in AWS, and what it may take over.
+const NOT_OF_USERS: [&str; 5] = [
+    ADOPT_FROM_ANNOTATION,
+    ADOPTED_ANNOTATION,
+    CONTROL_PLANE_ID_ANNOTATION,
+    EKS_NAME_ANNOTATION,
+    NETWORK_ID_ANNOTATION,
+];
+
+/// The annotations of a planned object; those that users do not set are as they are.
 pub(crate) fn trusted_annotations(
     planned: Option<BTreeMap<String, String>>,
-    present: &impl ResourceExt,
-    identity: &[&str],
+    present: Option<&impl ResourceExt>,
 ) -> BTreeMap<String, String> {
     let mut annotations = planned.unwrap_or_default();
-    for name in identity {
-        match present.annotations().get(*name) {
-            Some(value) => drop(annotations.insert((*name).to_owned(), value.clone())),
-            None => drop(annotations.remove(*name)),
+    for name in NOT_OF_USERS {
+        match present.and_then(|present| present.annotations().get(name)) {
+            Some(value) => drop(annotations.insert(name.to_owned(), value.clone())),
+            None => drop(annotations.remove(name)),
         }
     }
     annotations

@@ -2,7 +2,7 @@
 //!
 //! States are compared in their serialized form: a new field cannot be forgotten.
 
-use foo_api::plan::PlannedChange;
+use foo_api::plan::{NAMED_CHANGES, PlannedChange};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -20,19 +20,36 @@ pub(crate) fn fields(state: &Value) -> Fields {
     fields
 }
 
-/// The fields that differ, by their path.
+/// What ends the path of a field whose values are not shown: they may contain secrets.
+const HIDDEN: [&str; 1] = [".configuration"];
+/// The longest value that is shown, in characters.
+const LONGEST_VALUE: usize = 1_000;
+
+/// The fields that differ, by their path; of many, the first ones.
 pub(crate) fn differences(before: &Fields, after: &Fields) -> Vec<PlannedChange> {
     let mut paths: Vec<&String> = before.keys().chain(after.keys()).collect();
     paths.sort();
     paths.dedup();
     let differs = paths.into_iter().filter(|path| before.get(*path) != after.get(*path));
-    let change = |path: &String| PlannedChange {
-        field: path.clone(),
-        from: before.get(path).cloned(),
-        to: after.get(path).cloned(),
-        replaces: false,
+    let change = |path: &String| {
+        let is_hidden = HIDDEN.iter().any(|hidden| path.ends_with(hidden));
+        let shown = |fields: &Fields| fields.get(path).map(|value| shown(value));
+        let (from, to) = if is_hidden {
+            (None, Some(Value::from("another one, which is not shown").to_string()))
+        } else {
+            (shown(before), shown(after))
+        };
+        PlannedChange { field: path.clone(), from, to, replaces: false }
     };
-    differs.map(change).collect()
+    differs.take(NAMED_CHANGES).map(change).collect()
+}
+
+fn shown(value: &str) -> String {
+    if value.chars().count() <= LONGEST_VALUE {
+        return value.to_owned();
+    }
+    let beginning: String = value.chars().take(LONGEST_VALUE).collect();
+    Value::from(format!("{beginning}...")).to_string()
 }
 
 /// Lists of values are one field. `Ready` of [`Wanted`] is no part of a path.
@@ -100,6 +117,21 @@ mod tests {
             ("wanted.launchTemplate", "1"),
         ];
         assert_eq!(found, expected.map(|(path, value)| (path.to_owned(), value.to_owned())));
+    }
+
+    #[test]
+    fn what_may_be_secret_or_long_is_not_shown() {
+        let of = |text: &str| {
+            fields(&json!({ "addons": { "a": { "configuration": text } }, "long": text.repeat(300) }))
+        };
+        let changes = differences(&of("hush"), &of("hash"));
+        assert_eq!(changes[0].field, "addons.a.configuration");
+        assert_eq!(
+            (&changes[0].from, changes[0].to.as_deref()),
+            (&None, Some("\"another one, which is not shown\""))
+        );
+        let to = changes[1].to.clone().unwrap();
+        assert!(to.len() < 1100 && serde_json::from_str::<String>(&to).unwrap().ends_with("..."), "{to}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Responds to FooPlans: what the manager would do for objects with another content.
 //!
-//! * this file: which FooPlans get a status, and when they are deleted. Each controller responds to those about its kind
+//! * this file: which FooPlans get a status, and when they are deleted. The controller of a kind responds to those about it
 //!   ([`Foresees`]), with the forecast of its planner;
 //! * [`objects`]: the objects in a FooPlan, whose content nothing has validated; [`changed`]: one of them beside the object
 //!   that exists;
@@ -14,6 +14,8 @@ pub(crate) mod changed;
 pub(crate) mod fields;
 pub(crate) mod objects;
 
+pub use objects::Subject;
+
 use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::labels::{Task, Watched};
@@ -23,103 +25,129 @@ use foo_api::plan::{FooPlan, FooPlanStatus, KEPT_FOR};
 use foo_cloud::Watchdog;
 use foo_model::{Blocked, KubernetesTime};
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use kube::api::{DeleteParams, Preconditions};
 use kube::{Api, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::task::spawn_blocking;
-use tokio::time::{interval, timeout};
+use tokio::time::{interval, sleep, timeout};
 
-/// Plans that one controller makes at the same time: each may read from AWS, and compute for seconds.
+/// Plans that are made at the same time: each may read from AWS, and compute for seconds.
 const AT_A_TIME: usize = 2;
 /// Timeout of one plan. What it reads has timeouts of its own.
 const DEADLINE: Duration = Duration::from_secs(45);
+/// How many seconds a plan waits for its controller to start.
+const CONTROLLER_STARTS: u32 = 20;
 /// How long a plan waits for a pass over the same object.
 const PASS: Duration = Duration::from_secs(20);
 /// Between two searches for old FooPlans, and how long one may take.
 const SWEEP: Duration = Duration::from_mins(1);
 
-/// A controller that responds to FooPlans.
+/// A controller that responds to FooPlans about its kind.
 pub(crate) trait Foresees: Send + Sync {
-    /// What a FooPlan about its kind asks.
-    type Question: Send + Sync;
+    /// The response, or why there is none. `None`: another manager responds, whose objects this one does not see. It writes
+    /// nothing, and changes nothing that passes use.
+    fn foresee<'a>(&'a self, plan: &'a FooPlan, computes: &'a Computes) -> Foreseen<'a>;
+}
 
-    /// The question, or why there can be no plan. `None`: another controller responds, or another manager, whose objects
-    /// this one does not see.
-    fn question(&self, plan: &FooPlan) -> Result<Option<Self::Question>, String>;
+/// What [`Foresees::foresee`] returns.
+pub(crate) type Foreseen<'a> = BoxFuture<'a, Option<Result<FooPlanStatus, String>>>;
 
-    /// The response, or why there is none. It writes nothing, and changes nothing that passes use. `computes` is held
-    /// while something is computed that takes long.
-    fn foresee(
+/// Held while something is computed that takes long.
+#[derive(Clone, Debug)]
+pub(crate) struct Computes(Arc<Semaphore>);
+
+/// The controllers that respond to FooPlans.
+#[derive(Clone, Default)]
+pub struct Responders(Arc<std::sync::Mutex<BTreeMap<Subject, Responder>>>);
+
+#[derive(Clone)]
+struct Responder {
+    /// It ends with its controller.
+    foresees: Weak<dyn Foresees>,
+    /// The caches that responses need.
+    filled: Vec<Filled>,
+}
+
+impl Responders {
+    /// From now on a controller responds to FooPlans about this.
+    pub(crate) fn add<F: Foresees + 'static>(
         &self,
-        question: &Self::Question,
-        computes: &Arc<Semaphore>,
-    ) -> impl Future<Output = Result<FooPlanStatus, String>> + Send;
-}
-
-/// The watch on FooPlans. No request is sent before it is polled.
-pub(crate) fn watch(context: &Context) -> Watch<FooPlan> {
-    Watch::lenient(context, Watched::FooPlan, Scope::All, ChangeFilter::AllButStatus)
-}
-
-/// Responds to FooPlans until the future is dropped. `filled`: the caches that questions and responses need.
-pub(crate) async fn respond(
-    watch: Watch<FooPlan>,
-    context: &Context,
-    filled: &[Filled],
-    foresees: &impl Foresees,
-) {
-    for filled in filled {
-        if filled.wait().await.is_err() {
-            return;
-        }
+        subject: Subject,
+        foresees: &Arc<F>,
+        filled: Vec<Filled>,
+    ) {
+        let foresees: Weak<F> = Arc::downgrade(foresees);
+        self.lock().insert(subject, Responder { foresees, filled });
     }
-    let plans = Plans { context, store: watch.store, status: StatusWriter::new(managers::PLAN_STATUS) };
-    let computes = Arc::new(Semaphore::new(1));
-    let asked = watch.changes.filter_map(|plan| async { plan.ok() });
-    asked.for_each_concurrent(AT_A_TIME, |plan| plans.serve(plan, foresees, &computes)).await;
+
+    /// The controller that responds, once its caches are filled; `None`: there is none.
+    async fn of(&self, subject: Subject) -> Option<Arc<dyn Foresees>> {
+        let responder = self.lock().get(&subject).cloned()?;
+        for filled in &responder.filled {
+            filled.wait().await.ok()?;
+        }
+        responder.foresees.upgrade()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Subject, Responder>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-/// Deletes FooPlans that are no longer needed, until the future is dropped.
-pub(crate) async fn delete_old(store: Store<FooPlan>, context: &Context) {
-    let plans = Plans { context, store, status: StatusWriter::new(managers::PLAN_STATUS) };
-    let (tasks, watchdog) = (context.metrics.tasks().clone(), Watchdog::default());
-    tasks.watch(Task::Plans, &"old FooPlans", &watchdog);
-    let mut ticks = interval(SWEEP);
-    loop {
-        ticks.tick().await;
-        let old = async {
-            for plan in plans.store.state() {
-                plans.delete_if_old(&plan).await;
-            }
-        };
-        tasks.within(Task::Plans, &watchdog, SWEEP, old).await;
+impl fmt::Debug for Responders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Responders").finish_non_exhaustive()
+    }
+}
+
+/// Responds to FooPlans about these subjects, whose controllers run in this manager, and deletes old FooPlans, until
+/// `shutdown` resolves.
+pub async fn run(context: Context, subjects: BTreeSet<Subject>, shutdown: impl Future<Output = ()> + Send) {
+    let watch: Watch<FooPlan> =
+        Watch::lenient(&context, Watched::FooPlan, Scope::All, ChangeFilter::AllButStatus);
+    let plans = Plans {
+        status: StatusWriter::new(managers::PLAN_STATUS),
+        computes: Computes(Arc::new(Semaphore::new(1))),
+        store: watch.store.clone(),
+        subjects,
+        context,
+    };
+    let asked = watch.changes.filter_map(|plan| async { plan.ok() });
+    let responses = asked.for_each_concurrent(AT_A_TIME, |plan| plans.serve(plan));
+    tokio::select! {
+        () = shutdown => {}
+        () = responses => {}
+        () = plans.delete_old() => {}
     }
 }
 
 /// A copy of what is remembered of an object between passes, once no pass over it is under way. `copy`: `None` if no pass
-/// has been yet.
+/// over this very object has been yet.
 pub(crate) async fn copied<S, T>(
-    state: &Mutex<S>,
+    state: Option<Arc<Mutex<S>>>,
     what: &str,
     copy: impl FnOnce(&S) -> Option<T>,
-) -> Result<T, String> {
+) -> Result<Option<T>, String> {
+    let Some(state) = state else { return Ok(None) };
     let state = timeout(PASS, state.lock())
         .await
         .map_err(|_late| format!("a pass over the {what} has not ended in time; try again"))?;
-    copy(&state)
-        .ok_or_else(|| format!("the manager has not reconciled the {what} yet; try again in a minute"))
+    Ok(copy(&state))
 }
 
 /// Computes something that takes long, for instance thousands of plans: one at a time, and not on the threads of the
 /// passes. A computation cannot be cancelled.
 pub(crate) async fn computed<T: Send + 'static>(
-    computes: &Arc<Semaphore>,
+    computes: &Computes,
     compute: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, String> {
-    let permit = Arc::clone(computes).acquire_owned().await;
+    let permit = Arc::clone(&computes.0).acquire_owned().await;
     let computed = spawn_blocking(move || {
         let _held_until_the_end = permit;
         compute()
@@ -143,30 +171,26 @@ pub(crate) fn is_reconciled_here(context: &Context, planned: &impl ResourceExt) 
     context.settings.watch_filter.as_ref().is_none_or(is_labelled)
 }
 
-struct Plans<'a> {
-    context: &'a Context,
+struct Plans {
+    context: Context,
+    subjects: BTreeSet<Subject>,
     store: Store<FooPlan>,
     status: StatusWriter,
+    computes: Computes,
 }
 
-impl Plans<'_> {
+impl Plans {
     /// Writes the status of a FooPlan that changed, if it still exists and has none.
-    async fn serve(&self, changed: FooPlan, foresees: &impl Foresees, computes: &Arc<Semaphore>) {
+    async fn serve(&self, changed: FooPlan) {
         let Some(plan) = self.store.get(&ObjectRef::from_obj(&changed)) else { return };
         let is_new = plan.status.is_none() && plan.metadata.deletion_timestamp.is_none();
-        if !is_new || self.is_old(&plan) {
+        let subject = Subject::of(&plan);
+        if !is_new || self.is_old(&plan) || !self.subjects.contains(&subject) {
             return;
         }
-        let status = match foresees.question(&plan) {
-            Err(error) => Err(error),
-            Ok(None) => return,
-            Ok(Some(question)) => {
-                let late =
-                    || Err(format!("no plan within {} s: AWS or Kubernetes is slow", DEADLINE.as_secs()));
-                let response = timeout(DEADLINE, Box::pin(foresees.foresee(&question, computes))).await;
-                response.unwrap_or_else(|_late| late())
-            }
-        };
+        let response = timeout(DEADLINE, Box::pin(self.response(&plan, subject))).await;
+        let late = || format!("no plan within {} s: AWS or Kubernetes is slow", DEADLINE.as_secs());
+        let Some(status) = response.unwrap_or_else(|_late| Some(Err(late()))) else { return };
         let status =
             status.unwrap_or_else(|error| FooPlanStatus { error: Some(error), ..FooPlanStatus::default() });
         let api = self.api(&plan);
@@ -177,6 +201,38 @@ impl Plans<'_> {
                 tracing::warn!(plan = plan.name_any(), %error, "could not write the status of a FooPlan");
             }
             Ok(_) => {}
+        }
+    }
+
+    async fn response(&self, plan: &FooPlan, subject: Subject) -> Option<Result<FooPlanStatus, String>> {
+        let mut waits = 0;
+        loop {
+            if let Some(foresees) = self.context.plans.of(subject).await {
+                return foresees.foresee(plan, &self.computes).await;
+            }
+            if waits == CONTROLLER_STARTS {
+                let reason =
+                    "the manager has just started, or does not have the kind: is its provider installed?";
+                return Some(Err(reason.to_owned()));
+            }
+            waits += 1;
+            sleep(Duration::from_secs(1)).await;
+        }
+    }
+
+    /// Deletes FooPlans that are no longer needed.
+    async fn delete_old(&self) {
+        let (tasks, watchdog) = (self.context.metrics.tasks().clone(), Watchdog::default());
+        tasks.watch(Task::Plans, &"old FooPlans", &watchdog);
+        let mut ticks = interval(SWEEP);
+        loop {
+            ticks.tick().await;
+            let old = async {
+                for plan in self.store.state() {
+                    self.delete_if_old(&plan).await;
+                }
+            };
+            tasks.within(Task::Plans, &watchdog, SWEEP, old).await;
         }
     }
 

@@ -90,9 +90,10 @@ mod unowned_foo_machines;
 mod watched_group;
 mod watches;
 
+use crate::plans::Subject;
 use crate::{Context, installation};
 use futures::channel::mpsc::unbounded;
-use futures::future::{join4, pending, select};
+use futures::future::{join, pending, select};
 use futures::{FutureExt, StreamExt, stream};
 use pools::Pools;
 use std::future::Future;
@@ -119,7 +120,6 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
             observers.unseen().unexplained == 0
         });
     let watches = Watches::of(&context);
-    let asked = crate::plans::watch(&context);
     let caches = watches.caches(installation);
     let (wakes, identities) = (context.clouds.wakes(), context.identities.changes());
     let pools = Arc::new(Pools::new(context.clone(), caches.clone()));
@@ -133,16 +133,15 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let (suspects, suspected) = unbounded();
     let unowned = unowned_foo_machines::run(context.clone(), caches.clone(), suspected);
     let unmanaged = unmanaged_groups::run(context.clone(), caches.clone());
-    let old_plans = crate::plans::delete_old(asked.store.clone(), &context);
-    let plans = crate::plans::respond(asked, &context, &caches.filled, pools.as_ref());
+    context.plans.add(Subject::Pool, &pools, caches.filled.clone());
     let passes = watches
         .harness(&context, &caches, suspects)
         .debounce(DEBOUNCE)
         .needs_identities()
         .reconciles_on(woken)
         .reconciles_on(identified)
-        .run(Arc::clone(&pools), shutdown);
+        .run(pools, shutdown);
     // They run as long as there are passes.
-    let beside = join4(unowned, unmanaged, plans, old_plans).then(|_ended| pending::<()>());
+    let beside = join(unowned, unmanaged).then(|_ended| pending::<()>());
     select(pin!(passes), pin!(beside)).await;
 }

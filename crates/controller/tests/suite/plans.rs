@@ -6,7 +6,7 @@ use foo_api::names::{CLUSTER_NAME_LABEL, WATCH_LABEL};
 use foo_api::plan::{GivenDurations, Outcome, PoolPlan};
 use foo_api::pool::{Ami, RolloutStrategy};
 use foo_api::{FooMachinePool, FooMachinePoolSpec, FooPlan, FooPlanSpec, FooPlanStatus};
-use foo_model::names::IMAGE_ANNOTATION;
+use foo_model::names::{ADOPT_FROM_ANNOTATION, IMAGE_ANNOTATION};
 use foo_simulator_core::core::catalogue::IMAGE_X86_64_NEWER;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::ResourceExt;
@@ -235,7 +235,7 @@ async fn questions_without_a_plan_say_why() {
     };
     let long = {
         let mut object = pool.planned(|_| {});
-        object["spec"]["anything"] = vec![1; 101].into();
+        object["spec"]["anything"] = vec![1; 201].into();
         object
     };
     let mut secret = objects::secret("of-others", b"password: hush-hush");
@@ -249,9 +249,9 @@ async fn questions_without_a_plan_say_why() {
     let huge = pool.planned_replicas(2_000_000_000);
     for (objects, expected) in [
         (vec![elsewhere], "an object is in namespace kube-system, the FooPlan in default"),
-        (vec![config_map], "not about ConfigMap (v1)"),
-        (vec![older], "not about MachinePool (cluster.x-k8s.io/v1beta1)"),
-        (vec![long], "a list has 101 items"),
+        (vec![config_map], "has ConfigMap (v1), which does not fit"),
+        (vec![older], "has MachinePool (cluster.x-k8s.io/v1beta1), which does not fit"),
+        (vec![long], "a list has 201 items"),
         (vec![of_others], "Secret of-others does not have the label"),
         (vec![huge], "at most 10000 instances"),
         (vec![unreadable], "FooMachinePool cannot be read"),
@@ -273,6 +273,7 @@ async fn a_forged_plan_shows_nothing_of_another_pool() {
     let own = world.pool("own").of(1).await;
     let forged = |pool: &Pool<'_>, name: &str| {
         let mut object = pool.planned(|spec| spec.group_name = Some("of-victim".to_owned()));
+        object["metadata"]["annotations"][ADOPT_FROM_ANNOTATION] = "another-installation".into();
         object["metadata"]["name"] = name.into();
         object["metadata"]["uid"] = victim.object().uid().into();
         object["spec"]["providerID"] = victim.object().spec.provider_id.into();

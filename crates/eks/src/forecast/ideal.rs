@@ -8,13 +8,13 @@ use crate::recorded::{Recorded, UpdateKind};
 use crate::situation::{Overlay, Situation};
 use crate::steps::oidc::provider_arn;
 use crate::{Eks, Report};
-use foo_calls::forecast::Works;
-use foo_model::Timestamp;
+use foo_calls::forecast::{Counts, Works};
 use foo_model::eks::{
     AddonChange, AddonStatus, AuthenticationMode, Change, Changed, Cluster, ClusterChange, ClusterStatus,
     ConfigUpdate, NewAddon, NewCluster, OidcChange, PodIdentity, PodIdentityChange, Query, QueryResult,
     SupportType, Update, UpdateStatus,
 };
+use foo_model::{Aws, Comparison, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -47,6 +47,7 @@ pub(super) enum Work {
 /// EKS, and the reads that it answers.
 pub(super) struct Ideal<'a> {
     desired: &'a Desired,
+    aws_clock: Comparison<Aws>,
     truth: BTreeMap<Query, QueryResult>,
     works: Works<Work>,
     /// Whether the cluster is created in the forecast: nothing that belongs to it can be read in AWS.
@@ -63,7 +64,9 @@ impl<'a> Ideal<'a> {
         // Reads with the effects of calls that they do not show yet.
         let truth = situation.shown.clone();
         let works = Works::new(situation.now);
-        let mut ideal = Self { desired, truth, works, is_new: false, has_no_entries: false, ids: 0 };
+        let aws_clock = situation.observed.aws_clock;
+        let mut ideal =
+            Self { desired, aws_clock, truth, works, is_new: false, has_no_entries: false, ids: 0 };
         ideal.has_no_entries =
             ideal.cluster().is_some_and(|it| it.authentication_mode == AuthenticationMode::ConfigMap);
         ideal.update_lists(situation);
@@ -143,7 +146,8 @@ impl<'a> Ideal<'a> {
             }
         }
         for (takes, work) in works {
-            self.works.begin(now, takes, work);
+            let counts = counts(&work);
+            self.works.begin(now, takes, work, counts);
         }
     }
 
@@ -338,11 +342,12 @@ impl foo_calls::forecast::Ideal for Ideal<'_> {
 
     fn carry_out(&mut self, action: &Action, now: Timestamp) -> Changed {
         let response = self.response(&action.change);
-        let unread = Observed::default();
+        let unread = Observed { aws_clock: self.aws_clock, ..Observed::default() };
         let effect = Effect { action: action.clone(), response: response.clone(), at: now };
         Overlay { observed: &unread, shown: &mut self.truth }.apply(&effect);
         if let Some((takes, work)) = self.begin(&action.change, &response) {
-            self.works.begin(now, takes, work);
+            let counts = counts(&work);
+            self.works.begin(now, takes, work, counts);
         }
         response
     }
@@ -410,6 +415,11 @@ impl foo_calls::forecast::Ideal for Ideal<'_> {
     fn is_step(action: &Action) -> bool {
         !matches!(action.change, Change::Cluster { change: ClusterChange::RefreshInsights, .. })
     }
+}
+
+/// That EKS works out its insights again changes nothing of the cluster.
+fn counts(work: &Work) -> Counts {
+    if matches!(work, Work::Refresh) { Counts::No } else { Counts::Yes }
 }
 
 fn update(id: &str, status: UpdateStatus) -> Update {

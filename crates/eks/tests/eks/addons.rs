@@ -37,6 +37,25 @@ fn an_addon_that_could_not_be_created_is_deleted_and_created_again() {
 /// A version of coredns for 1.33 that is newer than EKS's default.
 const NEWER: &str = "v1.13.2-eksbuild.1";
 
+/// "You can only update one minor version at a time" (EKS User Guide, "Amazon VPC CNI"). The simulated EKS does not insist on it.
+#[test]
+fn the_vpc_cni_is_updated_one_minor_version_at_a_time() {
+    let exactly =
+        |version: &str| DesiredAddon { version: AddonVersion::Exactly(version.to_owned()), ..addon() };
+    let mut wanted = desired();
+    wanted.addons.insert("vpc-cni".to_owned(), exactly("v1.19.6-eksbuild.7"));
+    let mut world = World::settled(wanted);
+    world.desired.addons.insert("vpc-cni".to_owned(), exactly("v1.21.1-eksbuild.1"));
+    world.settle();
+    let updates = world.aws.calls.iter().filter_map(|(_, change)| match change {
+        Change::Addon { name, change: AddonChange::Update(new), .. } if name == "vpc-cni" => {
+            new.version.as_deref()
+        }
+        _ => None,
+    });
+    assert_eq!(updates.collect::<Vec<_>>(), ["v1.20.4-eksbuild.2", "v1.21.1-eksbuild.1"]);
+}
+
 #[test]
 fn an_addon_is_not_downgraded_nor_updated_by_a_newer_default() {
     let mut world = World::settled(desired());

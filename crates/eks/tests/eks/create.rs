@@ -64,6 +64,20 @@ fn the_upgrade_policy_is_sent_only_if_the_spec_has_one() {
     }
 }
 
+/// Regions without zonal shift refuse the field.
+#[test]
+fn zonal_shift_is_sent_only_if_the_spec_requests_it() {
+    for (zonal_shift, sent) in [(false, None), (true, Some(true))] {
+        let world = World::settled(foo_eks::Desired { zonal_shift, ..desired() });
+        let Some((_, Change::Cluster { change: ClusterChange::Create(cluster), .. })) =
+            world.aws.calls.first()
+        else {
+            panic!()
+        };
+        assert_eq!(cluster.zonal_shift, sent);
+    }
+}
+
 #[test]
 fn a_cluster_without_entries_keeps_its_creator() {
     let mut desired = desired();

@@ -176,6 +176,7 @@ fn what_blocks_is_what_remains() {
     world.desired.version = Minor(34);
     let foreseen = foresee(&mut world);
     assert_eq!((foreseen.end.clone(), foreseen.steps.len()), (End::Waiting, 0));
+    assert_eq!(foreseen.takes, Duration::ZERO, "refreshes of the insights change nothing");
     let upgrading = remaining(&foreseen.report).find(|it| it.kind == ConditionKind::Upgrading).unwrap();
     assert_eq!(upgrading.reason, Reason::UpgradeBlocked);
     assert!(upgrading.message.contains("Deprecated APIs"), "{upgrading:?}");

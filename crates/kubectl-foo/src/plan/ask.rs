@@ -45,6 +45,19 @@ impl Subject {
             Self::Pool => FooMachinePool::kind(&()),
         }
     }
+
+    /// Why an object of a file is not planned, if it is not.
+    fn unplanned(self, object: &Value, exists: bool) -> Option<&'static str> {
+        let lacks = |pointer: &str| object.pointer(pointer).is_none_or(Value::is_null);
+        match self {
+            Self::ControlPlane if lacks("/spec/eks") => Some("it is not in mode eks"),
+            Self::Network if lacks("/spec/network/managed") => {
+                Some("its network is not created by the provider")
+            }
+            Self::ControlPlane | Self::Network if !exists => Some("it does not exist yet"),
+            Self::ControlPlane | Self::Network | Self::Pool => None,
+        }
+    }
 }
 
 /// Objects by what they are about, with its namespace and name.
@@ -74,13 +87,17 @@ pub async fn of_files(
         let namespace = namespace.ok_or_else(|| {
             anyhow!("{} has no namespace in its file, and --all-namespaces names none", manifest.name)
         })?;
-        let object = dry_run(reads, manifest, namespace, field_manager).await?;
+        let (object, exists) = dry_run(reads, manifest, namespace, field_manager).await?;
         let Some((subject, name)) = subject_of(manifest.kind, &object) else {
             let name = &manifest.name;
             reads.warn(format!("MachinePool {name} is not planned: its infrastructure is no FooMachinePool"));
             continue;
         };
         let kind = subject.kind();
+        if let Some(why) = subject.unplanned(&object, exists) {
+            reads.warn(format!("{kind} {name} is not planned: {why}"));
+            continue;
+        }
         let objects = subjects.entry((subject, namespace.to_owned(), name.clone())).or_default();
         if objects.insert(manifest.kind, object).is_some() {
             bail!("the files have two objects of one kind for {kind} {name}");
@@ -99,19 +116,21 @@ pub async fn of_cluster(reads: &Reads<'_>, asked: &[Asked], durations: GivenDura
         let pools = meant(reads.list::<FooMachinePool>(None).await?, reads.namespace, &names)?;
         pools.iter().try_for_each(|pool| add(reads, &mut subjects, (Subject::Pool, Planned::Pool), pool))?;
     }
+    // The kinds that not every installation has are read if they are named, or if they can be.
     let names = of_kind(asked, Kind::ControlPlane);
-    for object in reads.unless_unasked::<FooControlPlane>(names.as_deref()).await? {
-        if object.spec.eks.is_none() && asked.is_empty() {
-            continue;
-        }
-        add(reads, &mut subjects, (Subject::ControlPlane, Planned::ControlPlane), &object)?;
+    let control_planes = match names.as_deref() {
+        Some([]) if asked.is_empty() => reads.or_warn(reads.list_if_served().await).unwrap_or_default(),
+        names => reads.unless_unasked::<FooControlPlane>(names).await?,
+    };
+    let is_named = names.is_some_and(|names| !names.is_empty());
+    for object in control_planes.iter().filter(|it| is_named || it.spec.eks.is_some()) {
+        add(reads, &mut subjects, (Subject::ControlPlane, Planned::ControlPlane), object)?;
     }
     let names = of_kind(asked, Kind::FooCluster);
-    for object in reads.unless_unasked::<FooCluster>(names.as_deref()).await? {
-        if object.spec.network.managed.is_none() && asked.is_empty() {
-            continue;
-        }
-        add(reads, &mut subjects, (Subject::Network, Planned::Cluster), &object)?;
+    let clusters = reads.unless_unasked::<FooCluster>(names.as_deref()).await?;
+    let is_named = names.is_some_and(|names| !names.is_empty());
+    for object in clusters.iter().filter(|it| is_named || it.spec.network.managed.is_some()) {
+        add(reads, &mut subjects, (Subject::Network, Planned::Cluster), object)?;
     }
     asked_for(reads, subjects, durations).await
 }
@@ -138,7 +157,8 @@ fn add<K: Listed + Serialize>(
     Ok(())
 }
 
-/// The object as the API server would store it, after defaults, admission and validation. Nothing is stored.
+/// The object as the API server would store it, after defaults, admission and validation, and whether it exists already.
+/// Nothing is stored.
 ///
 /// What kubectl applied before and the manifest does not have any more is removed, as `kubectl apply` does it: of an object
 /// that was applied on the client's side by the annotation that kubectl left, otherwise by the field manager.
@@ -147,7 +167,7 @@ async fn dry_run(
     manifest: &Manifest,
     namespace: &str,
     field_manager: &str,
-) -> Result<Value> {
+) -> Result<(Value, bool)> {
     let (kind, resource) = match manifest.kind {
         Planned::Pool => (erased::<FooMachinePool>(manifest), resource::<FooMachinePool>()),
         Planned::MachinePool => (erased::<MachinePool>(manifest), resource::<MachinePool>()),
@@ -162,6 +182,7 @@ async fn dry_run(
         metadata.remove("managedFields");
     }
     let live = api.get_opt(&manifest.name).await.map_err(|error| refused(request("get"), error))?;
+    let exists = live.is_some();
     let applied = live.and_then(|live| live.annotations().get(LAST_APPLIED).cloned());
     let applied: Option<Value> = applied.and_then(|text| serde_json::from_str(&text).ok());
     let patched = if let Some(applied) = applied {
@@ -177,7 +198,7 @@ async fn dry_run(
         api.patch(&manifest.name, &params, &Patch::Apply(&object)).await
     };
     let patched = patched.map_err(|error| refused(request("patch"), error))?;
-    Ok(without_managed_fields(serde_json::to_value(patched)?))
+    Ok((without_managed_fields(serde_json::to_value(patched)?), exists))
 }
 
 /// Adds a null for each field that was applied and is not in the manifest: in a merge patch that removes it.
@@ -228,8 +249,9 @@ fn subject_of(kind: Planned, object: &Value) -> Option<(Subject, String)> {
 async fn asked_for(reads: &Reads<'_>, subjects: Subjects, durations: GivenDurations) -> Result<Plans> {
     let mut plans = Plans::default();
     for ((subject, namespace, name), objects) in subjects {
-        let FooPlanStatus { error, pool, control_plane, network } =
-            planned(reads, &namespace, objects, durations).await?;
+        let asked = planned(reads, &namespace, objects, durations).await;
+        let failed = |error| FooPlanStatus { error: Some(format!("{error:#}")), ..FooPlanStatus::default() };
+        let FooPlanStatus { error, pool, control_plane, network } = asked.unwrap_or_else(failed);
         if let Some(plan) = pool {
             plans.plans.push(Plan { namespace, plan });
         } else if let Some(plan) = control_plane {

@@ -1,5 +1,5 @@
-//! What the manager would do for changed pools, control planes and networks: [`files`] reads manifests, [`ask`] has the API server complete
-//! them in a dry run and the manager plan them (FooPlan), `text` prints the result.
+//! What the manager would do for changed pools, control planes and networks: [`files`] reads manifests, [`ask`] has the API
+//! server complete them in a dry run and the manager plan them (FooPlan), `text` prints the result.
 
 pub mod ask;
 pub mod files;

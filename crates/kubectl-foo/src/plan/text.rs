@@ -14,11 +14,7 @@ const NOTHING: &str = "The manager has nothing to do";
 pub fn text(all: &Plans) -> String {
     let Plans { plans, control_planes, networks, failures } = all;
     if plans.is_empty() && control_planes.is_empty() && networks.is_empty() {
-        return if failures.is_empty() {
-            "there is no FooMachinePool, no FooControlPlane and no network of the provider\n".to_owned()
-        } else {
-            String::new()
-        };
+        return if failures.is_empty() { "there is nothing to plan\n".to_owned() } else { String::new() };
     }
     let networks = networks.iter().map(|it| of_calls("FooCluster", it));
     let control_planes = control_planes.iter().map(|it| of_calls("FooControlPlane", it));
@@ -156,7 +152,8 @@ fn deletions(plan: &PoolPlan) -> Vec<String> {
 
 fn remaining_title(outcome: Outcome) -> &'static str {
     match outcome {
-        Outcome::Settled | Outcome::Waiting => "Then it waits",
+        Outcome::Settled => "What stays so",
+        Outcome::Waiting => "Then it waits",
         Outcome::Unfinished => "Too many steps to foresee all; at the last one",
     }
 }

@@ -122,30 +122,39 @@ fn an_upgrade_that_is_held_up_says_by_what() {
 }
 
 #[test]
+fn a_change_without_effect_is_printed_as_what_stays() {
+    let older = of_control_plane(&json!({
+        "changes": [{"field": "version", "from": "\"1.36\"", "to": "\"1.35\"", "replaces": false}],
+        "remaining": [{"type": "Upgrading", "reason": "VersionAboveRequested", "message": "the cluster runs 1.36, 1.35 is requested; it stays so"}],
+    }));
+    is_printed("plan-older-version", &text(&older));
+}
+
+#[test]
 fn a_plan_without_anything_to_do_is_short() {
     is_printed("plan-nothing", &text(&plan(&json!({}))));
     is_printed("plan-nothing-of-control-plane", &text(&of_control_plane(&json!({}))));
-    assert_eq!(
-        text(&Plans::default()),
-        "there is no FooMachinePool, no FooControlPlane and no network of the provider\n"
-    );
+    assert_eq!(text(&Plans::default()), "there is nothing to plan\n");
 }
 
 /// Writes the status of the FooPlan as the manager does; returns what was asked.
 async fn responds(server: &FakeApiServer, status: Value) -> FooPlan {
-    loop {
-        if let Some(plan) = server.list::<FooPlan>("default").into_iter().next() {
-            let asked = plan.clone();
-            let name = plan.metadata.name.clone().unwrap();
-            server
-                .edit("default", &name, |plan: &mut FooPlan| {
-                    plan.status = Some(serde_json::from_value(status.clone()).unwrap());
-                })
-                .unwrap();
-            return asked;
+    let created = async {
+        loop {
+            if let Some(plan) = server.list::<FooPlan>("default").into_iter().next() {
+                return plan;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    };
+    let asked = tokio::time::timeout(Duration::from_secs(30), created).await.unwrap();
+    let name = asked.metadata.name.clone().unwrap();
+    server
+        .edit("default", &name, |plan: &mut FooPlan| {
+            plan.status = Some(serde_json::from_value(status.clone()).unwrap());
+        })
+        .unwrap();
+    asked
 }
 
 fn planned() -> Value {
@@ -224,6 +233,41 @@ async fn a_control_plane_is_planned_from_a_file_and_as_it_is() {
     std::fs::remove_file(&file).unwrap();
 }
 
+/// A file with a whole cluster: what cannot be planned is named, and the rest is planned.
+#[tokio::test(start_paused = true)]
+async fn objects_that_are_not_planned_do_not_hold_up_the_others() {
+    let server = world();
+    let file = std::env::temp_dir().join(format!("kubectl-foo-whole-{}.yaml", std::process::id()));
+    std::fs::write(
+        &file,
+        "apiVersion: infrastructure.foo.com/v1alpha1\nkind: FooCluster\nmetadata: {name: new}\n\
+         spec: {region: eu-central-1, network: {managed: {}}}\n---\n\
+         apiVersion: infrastructure.foo.com/v1alpha1\nkind: FooCluster\nmetadata: {name: existing}\n\
+         spec: {region: eu-central-1, network: {existing: {vpcID: vpc-1, subnets: [{id: subnet-1}]}}}\n---\n\
+         apiVersion: controlplane.foo.com/v1alpha1\nkind: FooControlPlane\nmetadata: {name: external}\n\
+         spec: {version: v1.34.0, external: {kubeconfigSecretRef: {name: kubeconfig}}}\n---\n\
+         apiVersion: infrastructure.foo.com/v1alpha1\nkind: FooMachinePool\nmetadata: {name: workers}\n\
+         spec: {maxSize: 9}\n",
+    )
+    .unwrap();
+    let command = format!("plan -f {}", file.display());
+    let ran = async {
+        let ran = run(&server, &command).await;
+        assert_eq!(ran.error(), "");
+        ran
+    };
+    let (ran, asked) = tokio::join!(ran, responds(&server, planned()));
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(asked.spec.objects[0]["kind"], "FooMachinePool");
+    for expected in [
+        "FooCluster new is not planned: it does not exist yet",
+        "FooCluster existing is not planned: its network is not created by the provider",
+        "FooControlPlane external is not planned: it is not in mode eks",
+    ] {
+        assert!(ran.errors.contains(expected), "{}", ran.errors);
+    }
+}
+
 /// As `kubectl apply` does it: what it applied before, and the file does not have any more, is removed.
 #[tokio::test(start_paused = true)]
 async fn a_field_that_is_removed_from_the_file_is_removed_in_the_plan() {
@@ -262,6 +306,7 @@ async fn failures_are_one_line_and_leave_nothing() {
     assert_eq!(ran.error(), expected);
     assert!(server.list::<FooPlan>("default").is_empty());
     let ran = run(&server, "plan workers").await;
+    assert!(ran.error().starts_with("no plan for FooMachinePool default/workers: "), "{}", ran.error());
     assert!(ran.error().contains("does it run, and does it reconcile this object?"), "{}", ran.error());
     assert!(server.list::<FooPlan>("default").is_empty());
     for (command, expected) in [

@@ -8,7 +8,7 @@ use crate::situation::Situation;
 use crate::situation::effects::apply;
 use crate::situation::part::{Part, for_each_kind};
 use crate::{Network, Report};
-use foo_calls::forecast::Works;
+use foo_calls::forecast::{Counts, Works};
 use foo_model::names::TAG_NETWORK;
 use foo_model::network::{
     Change, CidrState, EndpointState, Interface, Kind, LoadBalancer, NatState, Parts, Quotas, Scope, Tags,
@@ -110,9 +110,9 @@ impl<'a> Ideal<'a> {
         let ids: BTreeSet<String> =
             nats.map(|it| it.id.to_string()).chain(endpoints.map(|it| it.id.to_string())).collect();
         if !ids.is_empty() {
-            self.works.begin(now, NAT.max(ENDPOINT), Work::Parts(ids));
+            self.works.begin(now, NAT.max(ENDPOINT), Work::Parts(ids), Counts::Yes);
         }
-        self.works.begin(now, MOMENT, Work::Rest);
+        self.works.begin(now, MOMENT, Work::Rest, Counts::No);
     }
 
     fn finish_part(&mut self, id: &str) {
@@ -203,7 +203,7 @@ impl foo_calls::forecast::Ideal for Ideal<'_> {
         self.complete(&action.change, &response, &id);
         self.gone.extend(action.change.deleted_at_once().map(str::to_owned));
         if let Some((takes, work)) = work_of(&action.change, &response) {
-            self.works.begin(now, takes, work);
+            self.works.begin(now, takes, work, Counts::Yes);
         }
         response
     }

@@ -13,6 +13,7 @@ use crate::situation::situation;
 use crate::{Action, Desired, Network, Observed, Recorded, Report};
 use foo_calls::Process;
 use foo_calls::report::Status;
+use foo_model::Reason;
 use ideal::Ideal;
 
 /// What will follow.
@@ -34,8 +35,9 @@ pub fn remaining(report: &Report) -> impl Iterator<Item = &Condition> {
 
 fn is_settled(condition: &Condition) -> bool {
     match condition.kind {
-        ConditionKind::NetworkReady
-        | ConditionKind::VpcReady
+        // It says so if users changed parts, which the drift policy leaves as they are.
+        ConditionKind::NetworkReady => condition.reason == Reason::NetworkAsRequested,
+        ConditionKind::VpcReady
         | ConditionKind::SubnetsReady
         | ConditionKind::RoutesReady
         | ConditionKind::NatReady

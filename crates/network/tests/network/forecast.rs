@@ -12,6 +12,7 @@ use foo_network::report::ConditionKind;
 use foo_network::{Desired, forecast};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Reads that a forecast may ask for, at most.
 const READS: usize = 60;
@@ -112,7 +113,7 @@ fn what_a_quota_has_no_room_for_is_what_remains() {
     let mut world = World::new(desired("abc"));
     world.observed.quotas = Some(Quotas { addresses: Some((2, 0)), ..Quotas::default() });
     let foreseen = foresee(&mut world);
-    assert_eq!((foreseen.end, foreseen.steps.len()), (End::Waiting, 0));
+    assert_eq!((foreseen.end, foreseen.steps.len(), foreseen.takes), (End::Waiting, 0, Duration::ZERO));
     let ready = remaining(&foreseen.report).find(|it| it.kind == ConditionKind::NetworkReady).unwrap();
     assert_eq!(ready.reason, Reason::LimitExceeded, "{ready:?}");
 }

@@ -13,7 +13,7 @@ use super::clusters::{Clusters, READ_AGAIN};
 use super::network_state::{NetworkState, reads};
 use super::status::{Found, Published};
 use crate::apply::{self, Written};
-use crate::calls::{self, Ended, Goal, Progress};
+use crate::calls::{self, Ended, Goal, Progress, Purpose};
 use crate::clouds::CloudRegion;
 use foo_api::FooCluster;
 use foo_api::cluster::ManagedNetwork;
@@ -40,7 +40,7 @@ impl Clusters {
         if !state.is_of(cluster) {
             *state = NetworkState::first(cluster, self.context.kubernetes_clock.found().difference);
         }
-        let region = match self.usable_region(cluster, goal).await {
+        let region = match self.usable_region(cluster, goal, Purpose::Pass).await {
             Ok(region) => region,
             Err(blocked) => return self.is_blocked(api, cluster, goal, blocked).await,
         };
@@ -83,8 +83,13 @@ impl Clusters {
     }
 
     /// Where AWS is called for a network, if its identity allows that.
-    async fn usable_region(&self, cluster: &FooCluster, goal: Goal) -> Result<Arc<CloudRegion>, Blocked> {
-        let region = self.region(cluster).await?;
+    async fn usable_region(
+        &self,
+        cluster: &FooCluster,
+        goal: Goal,
+        purpose: Purpose,
+    ) -> Result<Arc<CloudRegion>, Blocked> {
+        let region = self.region(cluster, purpose).await?;
         if goal == Goal::Keep {
             self.is_alone(cluster)?;
             let name = cluster.spec.identity_ref.as_ref().map(|reference| reference.name.as_str());

@@ -127,6 +127,11 @@ impl Networks {
         self.states.of(key)
     }
 
+    /// That of one FooCluster, if there is any.
+    pub(super) fn find(&self, key: &Key) -> Option<Arc<tokio::sync::Mutex<NetworkState>>> {
+        self.states.find(key)
+    }
+
     /// The newest status of the network of this FooCluster.
     pub(super) fn network(&self, cluster: &FooCluster) -> Option<NetworkStatus> {
         let written = lock(&self.written);

@@ -4,8 +4,8 @@ use super::nodes;
 use super::state::EksState;
 use crate::Context;
 use crate::apply::{self, StatusWriter, Written};
-use crate::calls::Goal;
 use crate::calls::state::States;
+use crate::calls::{Goal, Purpose};
 use crate::clouds::{CloudKey, CloudRegion};
 use crate::control_plane::relations;
 use crate::credentials::Credentials;
@@ -131,11 +131,15 @@ impl EksControlPlanes {
         control_plane: &FooControlPlane,
         credentials: &Credentials,
         region: &str,
+        purpose: Purpose,
     ) -> Result<Arc<CloudRegion>, Blocked> {
         let key = ObjectRef::from_obj(control_plane);
         let connected = self.context.clouds.get(credentials, region).await;
         let connected =
             connected.map_err(|error| Blocked::new(Reason::CredentialsInvalid, error.to_string()));
+        if purpose == Purpose::Plan {
+            return connected;
+        }
         let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
         // Those that were deleted without a pass.
         regions.retain(|key, _| self.own.get(key).is_some());

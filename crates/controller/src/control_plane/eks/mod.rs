@@ -34,6 +34,7 @@ use crate::harness::{Harness, PassOutcome, Reconciler, Urgency};
 use crate::identities::identity_of;
 use crate::labels::{Controller, Watched};
 use crate::owners;
+use crate::plans::Subject;
 use crate::queue::Action;
 use crate::watch::{ChangeFilter, Scope, Watch, refs_of};
 use crate::{Context, installation};
@@ -44,8 +45,7 @@ use foo_api::control_plane::Eks;
 use foo_api::names::{self, managers};
 use foo_api::{FooCluster, FooControlPlane, FooMachinePool};
 use foo_model::{Blocked, Reason};
-use futures::future::{pending, select};
-use futures::{FutureExt, StreamExt, stream};
+use futures::{StreamExt, stream};
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
@@ -54,7 +54,6 @@ use kube_runtime::reflector::{ObjectRef, Store};
 use shown::Facts;
 use state::EksState;
 use std::future::Future;
-use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -113,9 +112,8 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         };
         stream::iter(refs_of(&of_identity, uses))
     });
-    let (plans, foresees) = (crate::plans::watch(&context), Arc::clone(&reconciler));
-    let plans = crate::plans::respond(plans, &context, &filled, foresees.as_ref());
-    let passes = Harness::new(&context, Controller::Eks, own)
+    context.plans.add(Subject::ControlPlane, &reconciler, filled.to_vec());
+    Harness::new(&context, Controller::Eks, own)
         .watches(clusters, control_plane_of)
         .watches(foo_clusters, move |it: FooCluster| {
             of_cluster(&of_foo_cluster, &it, label_of(&it).as_deref())
@@ -127,9 +125,8 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         .is_woken_by(secrets, move |secret| with_kubeconfig(&of_secret, &secret))
         .reconciles_on(identified)
         .needs_identities()
-        .run(reconciler, shutdown);
-    // As long as there are passes.
-    select(pin!(passes), pin!(plans.then(|()| pending::<()>()))).await;
+        .run(reconciler, shutdown)
+        .await;
 }
 
 /// Waits until the API server serves FooControlPlanes: they come with the control-plane provider, which is optional.

@@ -11,7 +11,9 @@ use super::reads;
 use super::shown::{self, Facts};
 use super::state::EksState;
 use crate::apply::{self, Written};
-use crate::calls::{self, CONTINUE, Driver, Ended, Goal, Progress, READ_SOON, ReadOnly, Sent, Turn, Warned};
+use crate::calls::{
+    self, CONTINUE, Driver, Ended, Goal, Progress, Purpose, READ_SOON, ReadOnly, Sent, Turn, Warned,
+};
 use crate::clock::kube_time;
 use crate::clock_warnings;
 use crate::identities::Limits;
@@ -243,7 +245,7 @@ impl EksControlPlanes {
         goal: Goal,
         state: &mut EksState,
     ) -> Result<Ended, apply::Error> {
-        let pass = match self.begin(control_plane, eks, goal).await {
+        let pass = match self.begin(control_plane, eks, goal, Purpose::Pass).await {
             Ok(pass) => pass,
             Err(blocked) => return self.is_blocked(control_plane, goal, blocked, state).await,
         };
@@ -257,6 +259,7 @@ impl EksControlPlanes {
         control_plane: &'a FooControlPlane,
         eks: &'a Spec,
         goal: Goal,
+        purpose: Purpose,
     ) -> Result<Pass<'a>, Blocked> {
         let place = self.place(control_plane)?;
         let credentials = self.credentials(control_plane, &place)?;
@@ -270,7 +273,7 @@ impl EksControlPlanes {
             let neighbours = self.context.identities.neighbours(&self.foo_clusters);
             limits.of_neighbours(subnets.chain(groups), &neighbours)?;
         }
-        let region = self.region(control_plane, &credentials, &place.region).await?;
+        let region = self.region(control_plane, &credentials, &place.region, purpose).await?;
         let own_principal = own_principal(&region, &credentials).await;
         if goal == Goal::Keep {
             let own = own_principal.as_ref().map(|it| it.arn.as_str());

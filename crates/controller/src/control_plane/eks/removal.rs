@@ -6,7 +6,7 @@ use super::identity::own_principal;
 use super::shown::Facts;
 use super::state::EksState;
 use crate::apply;
-use crate::calls::Goal;
+use crate::calls::{Goal, Purpose};
 use crate::harness::PassOutcome;
 use crate::queue::Action;
 use foo_api::control_plane::Eks;
@@ -134,7 +134,7 @@ impl EksControlPlanes {
         if self.may_have_its_name(control_plane, &place, &credentials).is_err() {
             return ApiServer::default();
         }
-        let Ok(region) = self.region(control_plane, &credentials, &place.region).await else {
+        let Ok(region) = self.region(control_plane, &credentials, &place.region, Purpose::Pass).await else {
             return ApiServer::default();
         };
         let own = own_principal(&region, &credentials).await;

@@ -4,7 +4,7 @@ use super::differences::{Facts, View, differences};
 use super::question::Question;
 use super::result::{Durations, Present, result};
 use crate::clouds::CloudRegion;
-use crate::plans::{computed, copied, in_words};
+use crate::plans::{Computes, computed, copied, in_words};
 use crate::pool::gather::Gathered;
 use crate::pool::inputs::aws::Aws;
 use crate::pool::pools::{LONGEST_BACKLOG, Pools};
@@ -20,7 +20,6 @@ use foo_planner::{Desired, LastRead, Memory, Observed};
 use kube::ResourceExt;
 use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
 
 /// What a pass would begin with.
 struct Inputs {
@@ -33,7 +32,7 @@ impl Pools {
     pub(super) async fn foresee_pool(
         &self,
         question: &Question,
-        computes: &Arc<Semaphore>,
+        computes: &Computes,
     ) -> Result<PoolPlan, String> {
         let key = ObjectRef::from_obj(question.planned.as_ref());
         let (state, memory) = match &question.present {
@@ -103,7 +102,8 @@ impl Pools {
             let is_known = state.uid == present.uid() && state.started.is_some();
             is_known.then(|| (state.for_plan(), state.memory.clone()))
         };
-        copied(&state, "pool", copy).await
+        let copied = copied(Some(state), "pool", copy).await?;
+        copied.ok_or_else(|| "the manager has not reconciled the pool yet; try again in a minute".to_owned())
     }
 
     async fn inputs_for_plan(

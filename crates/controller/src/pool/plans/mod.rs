@@ -12,29 +12,24 @@ mod question;
 mod result;
 
 use super::pools::Pools;
-use crate::plans::objects::Subject;
-use crate::plans::{Foresees, is_reconciled_here};
+use crate::plans::{Computes, Foreseen, Foresees, is_reconciled_here};
 use foo_api::plan::{FooPlan, FooPlanStatus};
 use question::Question;
-use std::sync::Arc;
-use tokio::sync::Semaphore;
 
 impl Foresees for Pools {
-    type Question = Question;
-
-    fn question(&self, plan: &FooPlan) -> Result<Option<Question>, String> {
-        if Subject::of(plan) != Subject::Pool {
-            return Ok(None);
-        }
-        let is_filtered = self.context.settings.watch_filter.is_some();
-        let question = Question::of(plan, &self.caches, is_filtered)?;
-        let is_here =
-            |it: &Question| it.present.is_some() || is_reconciled_here(&self.context, it.planned.as_ref());
-        Ok(question.filter(is_here))
-    }
-
-    async fn foresee(&self, question: &Question, computes: &Arc<Semaphore>) -> Result<FooPlanStatus, String> {
-        let pool = self.foresee_pool(question, computes).await?;
-        Ok(FooPlanStatus { pool: Some(pool), ..FooPlanStatus::default() })
+    fn foresee<'a>(&'a self, plan: &'a FooPlan, computes: &'a Computes) -> Foreseen<'a> {
+        Box::pin(async {
+            let is_filtered = self.context.settings.watch_filter.is_some();
+            let question = match Question::of(plan, &self.caches, is_filtered) {
+                Ok(question) => question?,
+                Err(error) => return Some(Err(error)),
+            };
+            let planned = question.planned.as_ref();
+            if question.present.is_none() && !is_reconciled_here(&self.context, planned) {
+                return None;
+            }
+            let pool = self.foresee_pool(&question, computes).await;
+            Some(pool.map(|pool| FooPlanStatus { pool: Some(pool), ..FooPlanStatus::default() }))
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! What a FooPlan asks: which pool, and the objects as they are planned.
 
 use crate::owners;
+use crate::plans::changed::trusted_annotations;
 use crate::plans::objects::{check, insert, is_of, not_planned, parse};
 use crate::pool::gather::Caches;
 use foo_api::capi::MachinePool;
@@ -84,7 +85,8 @@ impl Question {
 fn trusted(planned: FooMachinePool, present: Option<&FooMachinePool>) -> FooMachinePool {
     let FooMachinePool { metadata, spec, status: _ } = planned;
     let (name, namespace) = (metadata.name, metadata.namespace);
-    let (labels, annotations) = (metadata.labels, metadata.annotations);
+    let labels = metadata.labels;
+    let annotations = Some(trusted_annotations(metadata.annotations, present));
     match present {
         Some(present) => FooMachinePool {
             metadata: ObjectMeta { labels, annotations, ..present.metadata.clone() },

@@ -98,6 +98,15 @@ fn leaders() -> Vec<Case> {
         )
         .quiet_at(32)
         .at(40, no),
+        case("of three managers one never wins its Lease", &[(&planes, "0x60"), (&nodes, "1x60")])
+            .quiet_at(3)
+            .at(10, no),
+        alone(
+            "a Lease is lost for more than three days",
+            &[(LEADS.0, "1x6000"), (&planes, "1x30 0x6000"), (&nodes, "1x6000")],
+        )
+        .at(40, no)
+        .at(5000, no),
         alone(
             "another replica takes over",
             &[(LEADS.0, "1x10 0x60"), (&LEADS.0.replace(r#""a""#, r#""b""#), "0x10 1x60")],

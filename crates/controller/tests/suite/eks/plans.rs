@@ -5,7 +5,10 @@ use crate::plans::as_json;
 use crate::support::{CLUSTER, NS, World, objects};
 use foo_api::plan::{CallsPlan, FooPlanStatus, Outcome};
 use foo_api::{FooControlPlane, FooControlPlaneSpec, FooPlan, FooPlanSpec};
-use foo_model::names::{CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION};
+use foo_model::eks::{Change, TagChange};
+use foo_model::names::{
+    ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION, TAG_INSTALLATION,
+};
 use kube::ResourceExt;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -108,7 +111,6 @@ async fn a_plan_changes_nothing() {
     let writes: Vec<_> =
         calls.keys().filter(|(_, name)| !reads.iter().any(|it| name.starts_with(it))).collect();
     assert!(writes.is_empty(), "{writes:?}");
-    // What it read for the plan is no input of later passes.
     world.waits(Duration::from_hours(2)).await;
     assert_eq!(world.eks_object().spec, object.spec);
     assert_eq!(world.eks_object().status.unwrap().eks, object.status.unwrap().eks);
@@ -158,7 +160,10 @@ async fn questions_without_a_plan_say_why() {
         (vec![with("/metadata/namespace", json!("team-b"))], "an object is in namespace team-b"),
         (vec![with("/spec/eks", Value::Null)], "mode is immutable"),
         (vec![with("/spec/version", json!("v2.0.0"))], "VersionNotOffered"),
-        (vec![world.planned_eks(|_| {}), pool], "not about FooControlPlane"),
+        (
+            vec![world.planned_eks(|_| {}), pool],
+            "has FooControlPlane (controlplane.foo.com/v1alpha1), which does not fit",
+        ),
         (vec![world.planned_eks(|_| {}), world.planned_eks(|_| {})], "two objects of one kind"),
     ] {
         let status = world.plans(objects).await;
@@ -168,6 +173,42 @@ async fn questions_without_a_plan_say_why() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_change_without_effect_is_named_as_what_remains() {
+    let world = World::of_eks(json!({})).await;
+    let older = |spec: &mut FooControlPlaneSpec| "v1.33.0".clone_into(&mut spec.version);
+    let plan = plan_of(world.plans(vec![world.planned_eks(older)]).await);
+    assert_eq!((plan.outcome, plan.aws_calls, plan.seconds), (Outcome::Settled, 0, 0), "{plan:#?}");
+    let stays = plan.remaining.iter().find(|it| it.kind == "Upgrading").unwrap();
+    assert_eq!(stays.reason, "VersionAboveRequested");
+    assert!(stays.message.contains("it stays so"), "{stays:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_paused_control_plane_is_planned_by_a_manager_that_never_had_a_pass_over_it() {
+    let mut world = World::of_eks(addons()).await;
+    world.pauses_eks(true);
+    world.waits(Duration::from_secs(5)).await;
+    world.kills_the_manager();
+    world.starts_the_manager();
+    world.waits(Duration::from_secs(30)).await;
+    let newer = |spec: &mut FooControlPlaneSpec| "v1.35.0".clone_into(&mut spec.version);
+    let plan = plan_of(world.plans(vec![world.planned_eks(newer)]).await);
+    assert_eq!((fields(&plan), plan.aws_calls), (vec!["version"], 0), "{plan:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_manager_without_the_controller_leaves_the_plan_to_another_one() {
+    let mut world = World::of_eks(json!({})).await;
+    let object = world.planned_eks(|_| {});
+    world.restarts_the_manager_without_eks();
+    let mut plan = FooPlan::new("left-alone", FooPlanSpec { objects: vec![object], durations: None });
+    plan.metadata.namespace = Some(NS.to_owned());
+    world.has(&plan);
+    world.waits(Duration::from_mins(2)).await;
+    assert_eq!(world.server.get::<FooPlan>(NS, "left-alone").unwrap().status, None);
+}
+
 /// Whoever writes a FooPlan by hand claims whatever they like: the plan is about their own cluster all the same.
 #[tokio::test(start_paused = true)]
 async fn a_forged_plan_shows_nothing_of_another_cluster() {
@@ -175,10 +216,23 @@ async fn a_forged_plan_shows_nothing_of_another_cluster() {
     let mut forged = world.eks_object();
     forged.annotations_mut().insert(CONTROL_PLANE_ID_ANNOTATION.to_owned(), "of-another".to_owned());
     forged.annotations_mut().insert(EKS_NAME_ANNOTATION.to_owned(), "of-another".to_owned());
+    forged.annotations_mut().insert(ADOPT_FROM_ANNOTATION.to_owned(), "another-installation".to_owned());
     forged.spec.eks.as_mut().unwrap().name = Some("of-another".to_owned());
     forged.status = None;
     let plan = plan_of(world.plans(vec![as_json(&forged)]).await);
     assert_eq!((plan.outcome, plan.aws_calls, plan.changes.len()), (Outcome::Settled, 0, 0), "{plan:#?}");
+    // Another management cluster has it by now: only who may move clusters takes it over.
+    let tags = [(TAG_INSTALLATION.to_owned(), "another-installation".to_owned())].into();
+    let arn = world.region.cluster(NAME).unwrap().arn;
+    let person = world.aws.cloud(foo_simulator_core::DEFAULT_REGION, "person");
+    let change = Change::Tags { arn, change: TagChange::Tag(tags) };
+    foo_cloud::Clusters::change_eks(&person, &change, None).await.unwrap();
+    world
+        .until("it is seen", || world.eks_state("ClusterReady").contains("ClusterOfAnotherInstallation"))
+        .await;
+    forged.spec.version = "v1.35.0".to_owned();
+    let plan = plan_of(world.plans(vec![as_json(&forged)]).await);
+    assert_eq!((plan.outcome, plan.aws_calls), (Outcome::Waiting, 0), "{plan:#?}");
 }
 
 #[tokio::test(start_paused = true)]

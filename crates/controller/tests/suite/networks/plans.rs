@@ -1,12 +1,15 @@
 //! FooPlans about networks: what the manager foresees is what then happens, and a plan changes nothing.
 
 use super::{managed, small, tagged};
+use crate::eks::control_plane;
 use crate::plans::as_json;
 use crate::support::{CLUSTER, World, objects};
 use foo_api::FooCluster;
 use foo_api::cluster::{ManagedNetwork, NatMode, Network, Zones};
 use foo_api::plan::{CallsPlan, FooPlanStatus, Outcome};
-use foo_model::names::NETWORK_ID_ANNOTATION;
+use foo_model::names::{ADOPT_FROM_ANNOTATION, NETWORK_ID_ANNOTATION, TAG_INSTALLATION};
+use foo_model::network::Change;
+use foo_simulator_core::DEFAULT_REGION;
 use kube::ResourceExt;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -113,6 +116,7 @@ async fn questions_without_a_plan_say_why() {
     };
     let mut existing = world.network_cluster();
     existing.spec.network = Network { managed: None, ..existing.spec.network };
+    let elsewhere = |network: &mut ManagedNetwork| network.vpc_id = Some("vpc-0123456789abcdef0".to_owned());
     let mut identified = world.network_cluster();
     identified.spec.identity_ref = Some(objects::identity_reference("of-others"));
     let public = |network: &mut ManagedNetwork| network.secondary_cidrs = vec!["8.8.8.0/24".to_owned()];
@@ -122,9 +126,14 @@ async fn questions_without_a_plan_say_why() {
         (vec![as_json(&identified)], "the region and the identity of the present"),
         (vec![as_json(&existing)], "networks that the provider creates"),
         (vec![world.planned_network(public)], "RangeUnfit"),
+        (vec![world.planned_network(elsewhere)], "the VPC of the present"),
+        (
+            vec![as_json(&world.network_cluster()), as_json(&control_plane("nobody", "v1.34.0", json!({})))],
+            "which does not fit",
+        ),
         (
             vec![as_json(&world.network_cluster()), as_json(&objects::machine_pool("p", 1))],
-            "not about FooCluster",
+            "has FooCluster (infrastructure.foo.com/v1alpha1), which does not fit",
         ),
     ] {
         let status = world.plans(objects).await;
@@ -134,13 +143,41 @@ async fn questions_without_a_plan_say_why() {
     }
 }
 
-/// Whoever writes a FooPlan by hand claims whatever they like: the plan is about their own network all the same.
+#[tokio::test(start_paused = true)]
+async fn a_paused_network_is_planned_by_a_manager_that_never_had_a_pass_over_it() {
+    let mut world = World::of_network(small()).await;
+    world.pauses_network(true);
+    world.waits(Duration::from_secs(5)).await;
+    world.kills_the_manager();
+    world.starts_the_manager();
+    world.waits(Duration::from_secs(30)).await;
+    let plan = plan_of(world.plans(vec![world.planned_network(edit)]).await);
+    assert!(fields(&plan).contains(&"nat") && plan.aws_calls == 0, "{plan:#?}");
+}
+
+/// Whoever writes a FooPlan by hand claims whatever they like: the plan is about their own network all the same, which
+/// another management cluster's is not.
 #[tokio::test(start_paused = true)]
 async fn a_forged_plan_shows_nothing_of_another_network() {
     let world = World::of_network(small()).await;
     let mut forged: FooCluster = managed(small());
     forged.metadata.name = Some(CLUSTER.to_owned());
-    forged.annotations_mut().insert(NETWORK_ID_ANNOTATION.to_owned(), "of-another".to_owned());
+    for (name, value) in
+        [(NETWORK_ID_ANNOTATION, "of-another"), (ADOPT_FROM_ANNOTATION, "another-installation")]
+    {
+        forged.annotations_mut().insert(name.to_owned(), value.to_owned());
+    }
     let plan = plan_of(world.plans(vec![as_json(&forged)]).await);
     assert_eq!((plan.outcome, plan.aws_calls, plan.changes.len()), (Outcome::Settled, 0, 0), "{plan:#?}");
+    let vpc = world.network_status().vpc_id;
+    let tags = [(TAG_INSTALLATION.to_owned(), "another-installation".to_owned())].into();
+    let change = Change::CreateTags { ids: [vpc].into(), tags };
+    let person = world.aws.cloud(DEFAULT_REGION, "person");
+    foo_cloud::Networks::change_network(&person, &change).await.unwrap();
+    let elsewhere = || world.network_state("NetworkReady").0.contains("NetworkOfAnotherInstallation");
+    world.until("it is seen", elsewhere).await;
+    let managed = forged.spec.network.managed.as_mut().unwrap();
+    edit(managed);
+    let plan = plan_of(world.plans(vec![as_json(&forged)]).await);
+    assert_eq!((plan.outcome, plan.aws_calls), (Outcome::Waiting, 0), "{plan:#?}");
 }

@@ -17,11 +17,12 @@ use foo_controller::identities::{self, Identities};
 use foo_controller::leader::Leadership;
 use foo_controller::liveness::Liveness;
 use foo_controller::metrics::Metrics;
+use foo_controller::plans::{self, Responders, Subject};
 use foo_controller::readiness::Readiness;
 use foo_controller::{Context, client, cluster, control_plane, identity, node_config, pool};
 use foo_model::network::{Kind, Scope};
 use foo_simulator_core::{DEFAULT_REGION, Simulator};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -67,6 +68,9 @@ impl Manager {
             context.identities.expects_control_planes();
             controllers.spawn(control_plane::eks::run(context.clone(), stop.clone().cancelled_owned()));
         }
+        let mut planned = BTreeSet::from([Subject::Pool, Subject::Network]);
+        planned.extend((!flags.without_eks).then_some(Subject::ControlPlane));
+        controllers.spawn(plans::run(context.clone(), planned, stop.clone().cancelled_owned()));
         if let Some(url) = &flags.queue {
             let address = QueueAddress { region: DEFAULT_REGION.to_owned(), url: url.to_owned() };
             let Context { announcements, clouds, clock, metrics, .. } = context.clone();
@@ -141,6 +145,7 @@ pub(super) fn context(server: &FakeApiServer, aws: &Accounts, time: Time, flags:
             ..identities::Rules::default()
         }),
         announcements: Announcements::default(),
+        plans: Responders::default(),
         settings: Settings {
             watch_filter: flags.watch_filter.clone(),
             namespace: flags.namespace.clone(),

@@ -111,8 +111,14 @@ pub(super) const RIGHTS: &[Right] = &[
         &[Pool, Cluster, Eks],
         "what users ask would follow from a changed pool, control plane or network",
     ),
-    right(INFRASTRUCTURE_GROUP, &["fooplans"], &["delete"], &[Pool], "ten minutes after their creation"),
-    right(INFRASTRUCTURE_GROUP, &["fooplans/status"], &["patch"], &[Pool, Cluster, Eks], "the plans"),
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["fooplans"],
+        &["delete"],
+        &[Pool, Cluster, Eks],
+        "the manager deletes them ten minutes after their creation",
+    ),
+    right(INFRASTRUCTURE_GROUP, &["fooplans/status"], &["patch"], &[Pool, Cluster, Eks], "what would follow"),
     right(
         INFRASTRUCTURE_GROUP,
         &["fooclusters"],

@@ -2,7 +2,7 @@
 
 use crate::plans::fields::{self, Fields};
 use foo_network::Desired;
-use foo_network::desired::{DesiredEndpoint, DesiredGroup, DesiredSubnet};
+use foo_network::desired::{DesiredEndpoint, DesiredEndpointKind, DesiredGroup, DesiredSubnet, DesiredVpc};
 use serde_json::{Map, Value, json};
 
 /// What users decide. What is known besides the spec is the same in both states.
@@ -29,8 +29,14 @@ pub(super) fn fields(desired: &Desired) -> Fields {
         being_deleted: _,
         paused,
     } = desired;
+    let (vpc_id, cidr, secondary) = match vpc {
+        DesiredVpc::Managed { cidr, secondary } => (None, Some(cidr), secondary.as_slice()),
+        DesiredVpc::Existing(id) => (Some(id), None, [].as_slice()),
+    };
     fields::fields(&json!({
-        "vpc": vpc,
+        "vpcID": vpc_id,
+        "cidr": cidr,
+        "secondaryCIDRs": secondary,
         "ipv6": ipv6,
         "subnets": named(subnets, subnet),
         "nat": nat,
@@ -63,7 +69,17 @@ fn subnet(wanted: &DesiredSubnet) -> (String, Value) {
 
 fn endpoint(wanted: &DesiredEndpoint) -> (String, Value) {
     let DesiredEndpoint { name, service, kind } = wanted;
-    (name.clone(), json!({ "service": service, "kind": kind }))
+    let fields = match kind {
+        DesiredEndpointKind::Gateway => json!({ "service": service, "type": "Gateway" }),
+        DesiredEndpointKind::Interface { subnets, groups, private_dns } => json!({
+            "service": service,
+            "type": "Interface",
+            "subnets": subnets,
+            "security_groups": groups,
+            "private_dns": private_dns,
+        }),
+    };
+    (name.clone(), fields)
 }
 
 fn group(wanted: &DesiredGroup) -> (String, Value) {

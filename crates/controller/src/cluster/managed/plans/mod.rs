@@ -5,21 +5,19 @@
 mod fields;
 
 use super::pass::Pass;
-use crate::calls::{self, Driver as _, Goal, Progress};
+use crate::calls::{self, Driver as _, Goal, Progress, Purpose};
 use crate::clouds::CloudRegion;
 use crate::cluster::clusters::Clusters;
 use crate::cluster::network_state::{NetworkState, reads};
 use crate::owners;
 use crate::plans::calls::{About, result};
 use crate::plans::changed::{Changed, trusted_annotations};
-use crate::plans::objects::Subject;
-use crate::plans::{Foresees, computed, copied, in_words};
+use crate::plans::{Computes, Foreseen, Foresees, computed, copied, in_words};
 use fields::fields;
 use foo_api::FooCluster;
 use foo_api::cluster::ManagedNetwork;
 use foo_api::names::MANAGED_BY_ANNOTATION;
-use foo_api::plan::{FooPlan, FooPlanStatus};
-use foo_model::names::NETWORK_ID_ANNOTATION;
+use foo_api::plan::{CallsPlan, FooPlan, FooPlanStatus};
 use foo_model::{Blocked, Timestamp};
 use foo_network::forecast::{ENDPOINT, End, Forecast, NAT, Read, remaining};
 use foo_network::report::ReadRequest;
@@ -30,7 +28,6 @@ use kube_runtime::reflector::ObjectRef;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 
 /// Times that a forecast may need more reads: of each kind in each scope one is enough.
 const ROUNDS: usize = 20;
@@ -41,21 +38,25 @@ const NOT_MANAGED: &str =
     "plans are about networks that the provider creates (spec.network.managed), and that is immutable";
 
 impl Foresees for Clusters {
-    type Question = Changed<FooCluster>;
-
-    fn question(&self, plan: &FooPlan) -> Result<Option<Self::Question>, String> {
-        if Subject::of(plan) != Subject::Network {
-            return Ok(None);
-        }
-        Changed::of(plan, &self.own, self.context.settings.watch_filter.is_some(), trusted)
+    fn foresee<'a>(&'a self, plan: &'a FooPlan, computes: &'a Computes) -> Foreseen<'a> {
+        Box::pin(async {
+            let is_filtered = self.context.settings.watch_filter.is_some();
+            let changed = match Changed::of(plan, &self.own, is_filtered, trusted) {
+                Ok(changed) => changed?,
+                Err(error) => return Some(Err(error)),
+            };
+            let network = self.foresee_network(&changed, computes).await;
+            Some(network.map(|it| FooPlanStatus { network: Some(it), ..FooPlanStatus::default() }))
+        })
     }
+}
 
-    async fn foresee(
+impl Clusters {
+    async fn foresee_network(
         &self,
-        question: &Self::Question,
-        computes: &Arc<Semaphore>,
-    ) -> Result<FooPlanStatus, String> {
-        let Changed { present, planned } = question;
+        Changed { present, planned }: &Changed<FooCluster>,
+        computes: &Computes,
+    ) -> Result<CallsPlan, String> {
         let (Some(managed), Some(planned_network)) =
             (&present.spec.network.managed, &planned.spec.network.managed)
         else {
@@ -64,9 +65,10 @@ impl Foresees for Clusters {
         if present.annotations().contains_key(MANAGED_BY_ANNOTATION) {
             return Err("another controller manages the FooCluster".to_owned());
         }
-        let slot = self.networks.of(&ObjectRef::from_obj(present.as_ref()));
-        let copy = |state: &NetworkState| state.is_of(present).then(|| state.for_plan());
-        let mut state = copied(&slot, "network", copy).await?;
+        if self.owner(present).is_none() {
+            return Err("no Cluster references the FooCluster yet".to_owned());
+        }
+        let mut state = self.state_for_plan(present).await?;
         let before = self.inputs_for_plan(present, managed, &state).await.map(|(desired, ..)| desired);
         let (desired, now, forecast) =
             self.foresee_calls(planned, planned_network, &mut state, computes).await?;
@@ -77,12 +79,26 @@ impl Foresees for Clusters {
             is_paused: desired.paused,
             now,
         };
-        let network = result(about, &forecast, why, remaining(&forecast.report), notes(&forecast));
-        Ok(FooPlanStatus { network: Some(network), ..FooPlanStatus::default() })
+        Ok(result(about, &forecast, why, remaining(&forecast.report), notes(&forecast)))
     }
-}
 
-impl Clusters {
+    /// A copy of what is remembered of a network. Of what is paused, or may not call AWS, no pass has read anything: then it is
+    /// what a first pass would begin with.
+    async fn state_for_plan(&self, present: &FooCluster) -> Result<NetworkState, String> {
+        let slot = self.networks.find(&ObjectRef::from_obj(present));
+        let copy = |state: &NetworkState| state.is_of(present).then(|| state.for_plan());
+        let clock = self.context.kubernetes_clock.found().difference;
+        let state = copied(slot, "network", copy).await?;
+        let mut state = state.unwrap_or_else(|| NetworkState::first(present, clock));
+        if state.zones.is_empty() {
+            let region = self.region(present, Purpose::Plan).await.map_err(|it| in_words(&it))?;
+            let zones = reads::zones(&region.networks).await;
+            state.zones = zones.map_err(|error| format!("AWS cannot be read: {error}"))?;
+        }
+        self.learn_name(present, Goal::Keep, &mut state).await.map_err(|it| in_words(&it))?;
+        Ok(state)
+    }
+
     /// What a pass over an object with this content would have the network be, from what was read by now.
     async fn inputs_for_plan(
         &self,
@@ -90,7 +106,7 @@ impl Clusters {
         managed: &ManagedNetwork,
         state: &NetworkState,
     ) -> Result<(Desired, Observed, Arc<CloudRegion>), Blocked> {
-        let region = self.usable_region(cluster, Goal::Keep).await?;
+        let region = self.usable_region(cluster, Goal::Keep, Purpose::Plan).await?;
         let api: Api<FooCluster> =
             Api::namespaced(self.context.client.clone(), &cluster.namespace().unwrap_or_default());
         let now = self.context.clock.now();
@@ -123,7 +139,7 @@ impl Clusters {
         planned: &FooCluster,
         managed: &ManagedNetwork,
         state: &mut NetworkState,
-        computes: &Arc<Semaphore>,
+        computes: &Computes,
     ) -> Result<(Desired, Timestamp, Forecast), String> {
         for _ in 0..ROUNDS {
             let inputs = self.inputs_for_plan(planned, managed, state).await;
@@ -163,17 +179,22 @@ impl Clusters {
     }
 }
 
-/// The FooCluster with everything that users do not decide as it is in the cluster. Where AWS is called, and with whose
-/// credentials, is the same: what another identity may read is not for whoever writes a FooPlan.
+/// The FooCluster with everything that users do not decide as it is in the cluster. Where AWS is called, with whose
+/// credentials, and in which VPC, is the same: what another identity may read, or is in another VPC, is not for whoever writes
+/// a FooPlan.
 fn trusted(planned: FooCluster, present: &FooCluster) -> Result<FooCluster, String> {
     let FooCluster { metadata, spec, status: _ } = planned;
     if spec.region != present.spec.region || spec.identity_ref != present.spec.identity_ref {
         return Err("a plan has the region and the identity of the present FooCluster".to_owned());
     }
-    if spec.network.managed.is_none() {
+    let (Some(managed), Some(present_network)) = (&spec.network.managed, &present.spec.network.managed)
+    else {
         return Err(NOT_MANAGED.to_owned());
+    };
+    if managed.vpc_id != present_network.vpc_id {
+        return Err("a plan has the VPC of the present FooCluster".to_owned());
     }
-    let annotations = trusted_annotations(metadata.annotations, present, &[NETWORK_ID_ANNOTATION]);
+    let annotations = trusted_annotations(metadata.annotations, Some(present));
     let metadata = ObjectMeta { annotations: Some(annotations), ..present.metadata.clone() };
     Ok(FooCluster { metadata, spec, status: present.status.clone() })
 }

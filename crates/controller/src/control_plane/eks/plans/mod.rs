@@ -6,56 +6,65 @@ mod fields;
 
 use super::control_planes::EksControlPlanes;
 use super::state::EksState;
-use crate::calls::{Driver as _, Goal};
+use crate::calls::{Driver as _, Goal, Purpose};
 use crate::owners;
 use crate::plans::calls::{About, result};
 use crate::plans::changed::{Changed, trusted_annotations};
-use crate::plans::objects::Subject;
-use crate::plans::{Foresees, computed, copied, in_words};
+use crate::plans::{Computes, Foreseen, Foresees, computed, copied, in_words};
 use fields::fields;
 use foo_api::FooControlPlane;
 use foo_api::control_plane::Eks;
-use foo_api::plan::{FooPlan, FooPlanStatus};
+use foo_api::plan::{CallsPlan, FooPlan, FooPlanStatus};
 use foo_eks::Desired;
 use foo_eks::forecast::{ADDON, CONFIG_UPDATE, CREATION, End, Forecast, VERSION_UPDATE, remaining};
 use foo_eks::report::ReadRequest;
 use foo_model::eks::{Change, ClusterChange};
-use foo_model::names::{ADOPTED_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION};
 use foo_model::{Blocked, Timestamp};
 use kube::ResourceExt;
 use kube::api::ObjectMeta;
 use kube_runtime::reflector::ObjectRef;
-use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 
-/// Reads of AWS for one plan, at most. A new cluster with ten add-ons needs about fifty.
-const READS: usize = 200;
+/// Reads of AWS for one plan, at most. A cluster with ten add-ons and ten access entries needs about fifty, if no pass has read
+/// them; each further entry two.
+const READS: usize = 500;
 
 const OTHER_MODE: &str = "plans are about control planes in mode eks, and the mode is immutable";
 
 impl Foresees for EksControlPlanes {
-    type Question = Changed<FooControlPlane>;
-
-    fn question(&self, plan: &FooPlan) -> Result<Option<Self::Question>, String> {
-        if Subject::of(plan) != Subject::ControlPlane {
-            return Ok(None);
-        }
-        Changed::of(plan, &self.own, self.context.settings.watch_filter.is_some(), trusted)
+    fn foresee<'a>(&'a self, plan: &'a FooPlan, computes: &'a Computes) -> Foreseen<'a> {
+        Box::pin(async {
+            let is_filtered = self.context.settings.watch_filter.is_some();
+            let changed = match Changed::of(plan, &self.own, is_filtered, trusted) {
+                Ok(changed) => changed?,
+                Err(error) => return Some(Err(error)),
+            };
+            let control_plane = self.foresee_control_plane(&changed, computes).await;
+            Some(
+                control_plane.map(|it| FooPlanStatus { control_plane: Some(it), ..FooPlanStatus::default() }),
+            )
+        })
     }
+}
 
-    async fn foresee(
+impl EksControlPlanes {
+    async fn foresee_control_plane(
         &self,
-        question: &Self::Question,
-        computes: &Arc<Semaphore>,
-    ) -> Result<FooPlanStatus, String> {
-        let Changed { present, planned } = question;
+        Changed { present, planned }: &Changed<FooControlPlane>,
+        computes: &Computes,
+    ) -> Result<CallsPlan, String> {
         let (Some(eks), Some(planned_eks)) = (&present.spec.eks, &planned.spec.eks) else {
             return Err(OTHER_MODE.to_owned());
         };
-        let slot = self.states.of(&ObjectRef::from_obj(present.as_ref()));
+        if self.owner(present).is_none() {
+            return Err("no Cluster references the FooControlPlane yet".to_owned());
+        }
+        let slot = self.states.find(&ObjectRef::from_obj(present.as_ref()));
         let copy = |state: &EksState| state.is_of(present).then(|| state.for_plan());
-        let mut state = copied(&slot, "control plane", copy).await?;
+        let state = copied(slot, "control plane", copy).await?;
+        // Of what is paused there may have been no pass.
+        let clock = self.context.kubernetes_clock.found().difference;
+        let mut state = state.unwrap_or_else(|| EksState::first(present, clock));
         let before = self.desired_for_plan(present, eks, &state).await;
         let desired = self.desired_for_plan(planned, planned_eks, &state).await;
         let desired = desired.map_err(|it| in_words(&it))?;
@@ -68,12 +77,9 @@ impl Foresees for EksControlPlanes {
             now,
         };
         let why = |action: &foo_eks::Action| action.why.clone();
-        let control_plane = result(about, &forecast, why, remaining(&forecast.report), notes(&forecast));
-        Ok(FooPlanStatus { control_plane: Some(control_plane), ..FooPlanStatus::default() })
+        Ok(result(about, &forecast, why, remaining(&forecast.report), notes(&forecast)))
     }
-}
 
-impl EksControlPlanes {
     /// What a pass over an object with this content would have the cluster be.
     async fn desired_for_plan(
         &self,
@@ -81,7 +87,7 @@ impl EksControlPlanes {
         eks: &Eks,
         state: &EksState,
     ) -> Result<Desired, Blocked> {
-        let pass = self.begin(control_plane, eks, Goal::Keep).await?;
+        let pass = self.begin(control_plane, eks, Goal::Keep, Purpose::Plan).await?;
         let now = self.context.clock.now();
         let mut desired = pass.desired(&pass.observed(state, now), state)?;
         desired.paused = owners::is_paused(control_plane, self.owner(control_plane).as_deref());
@@ -94,11 +100,14 @@ impl EksControlPlanes {
         planned: &FooControlPlane,
         desired: &Desired,
         state: &mut EksState,
-        computes: &Arc<Semaphore>,
+        computes: &Computes,
     ) -> Result<(Timestamp, Forecast), String> {
         let place = self.place(planned).map_err(|it| in_words(&it))?;
         let credentials = self.credentials(planned, &place).map_err(|it| in_words(&it))?;
-        let region = self.region(planned, &credentials, &place.region).await.map_err(|it| in_words(&it))?;
+        let region = self
+            .region(planned, &credentials, &place.region, Purpose::Plan)
+            .await
+            .map_err(|it| in_words(&it))?;
         let mut reads = 0;
         loop {
             let now = self.context.clock.now();
@@ -126,8 +135,7 @@ fn trusted(planned: FooControlPlane, present: &FooControlPlane) -> Result<FooCon
         return Err(OTHER_MODE.to_owned());
     };
     eks.name.clone_from(&present_eks.name);
-    let identity = [CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION, ADOPTED_ANNOTATION];
-    let annotations = trusted_annotations(metadata.annotations, present, &identity);
+    let annotations = trusted_annotations(metadata.annotations, Some(present));
     let metadata = ObjectMeta { annotations: Some(annotations), ..present.metadata.clone() };
     Ok(FooControlPlane { metadata, spec, status: present.status.clone() })
 }
