@@ -93,7 +93,7 @@ pub enum End<R> {
     Settled,
     /// Something is left that only a user or AWS can do; the report says what.
     Waiting,
-    /// What follows depends on these reads, which nobody has taken yet.
+    /// What follows depends on these reads, which have not been taken yet.
     Unknown(Vec<R>),
     /// It is not finished after the largest number of plans that a forecast makes.
     Unfinished,

@@ -9,8 +9,8 @@ use crate::events::Events;
 use crate::identities::Identities;
 use crate::liveness::Liveness;
 use crate::metrics::Metrics;
-use crate::plans::Responders;
 use crate::readiness::Readiness;
+use crate::responders::Responders;
 use std::sync::Arc;
 use std::time::Duration;
 

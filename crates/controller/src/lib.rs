@@ -67,6 +67,7 @@ pub mod pulses;
 pub mod queue;
 pub mod readiness;
 mod received;
+pub mod responders;
 pub mod run;
 pub mod tasks;
 pub mod telemetry;

@@ -13,7 +13,7 @@
 //! * `summary`: turns both into conditions;
 //! * `plan.rs`: the order of the questions, the table of contents.
 //!
-//! [`forecast`] foresees what follows from a desired cluster: plan after plan, against an EKS in which everything succeeds.
+//! [`forecast()`] foresees what follows from a desired cluster: plan after plan, against an EKS in which everything succeeds.
 //!
 //! [`violations`] judges a plan from inputs and outputs alone, without having made it.
 //!

@@ -14,7 +14,7 @@
 //! * `summary`: turns both into conditions and resources;
 //! * `plan.rs`: the order of the questions, the table of contents.
 //!
-//! [`forecast`] foresees what follows from a desired network: plan after plan, against an EC2 in which everything succeeds.
+//! [`forecast()`] foresees what follows from a desired network: plan after plan, against an EC2 in which everything succeeds.
 //!
 //! [`violations`] judges a plan from inputs and outputs alone, without having made it.
 //!

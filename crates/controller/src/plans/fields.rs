@@ -52,7 +52,7 @@ fn shown(value: &str) -> String {
     Value::from(format!("{beginning}...")).to_string()
 }
 
-/// Lists of values are one field. `Ready` of [`Wanted`] is no part of a path.
+/// Lists of values are one field. `Ready` of `foo_planner::desired::Wanted` is no part of a path.
 fn flatten(path: &str, value: &Value, fields: &mut BTreeMap<String, String>) {
     match value {
         Value::Object(map) if is_ready(map) => {

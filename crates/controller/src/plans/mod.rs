@@ -1,7 +1,7 @@
 //! Responds to FooPlans: what the manager would do for objects with another content.
 //!
 //! * this file: which FooPlans get a status, and when they are deleted. The controller of a kind responds to those about it
-//!   ([`Foresees`]), with the forecast of its planner;
+//!   ([`crate::responders`]), with the forecast of its planner;
 //! * [`objects`]: the objects in a FooPlan, whose content nothing has validated; [`changed`]: one of them beside the object
 //!   that exists;
 //! * [`fields`]: what differs between two states, field by field;
@@ -14,27 +14,23 @@ pub(crate) mod changed;
 pub(crate) mod fields;
 pub(crate) mod objects;
 
-pub use objects::Subject;
-
 use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::labels::{Task, Watched};
-use crate::watch::{ChangeFilter, Filled, Scope, Watch};
+use crate::responders::{Computes, Subject};
+use crate::watch::{ChangeFilter, Scope, Watch};
 use foo_api::names::{WATCH_LABEL, managers};
 use foo_api::plan::{FooPlan, FooPlanStatus, KEPT_FOR};
 use foo_cloud::Watchdog;
 use foo_model::{Blocked, KubernetesTime};
 use futures::StreamExt;
-use futures::future::BoxFuture;
 use kube::api::{DeleteParams, Preconditions};
 use kube::{Api, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::sync::{Arc, PoisonError, Weak};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Mutex, Semaphore};
-use tokio::task::spawn_blocking;
+use tokio::sync::Mutex;
 use tokio::time::{interval, sleep, timeout};
 
 /// Plans that are made at the same time: each may read from AWS, and compute for seconds.
@@ -48,64 +44,6 @@ const PASS: Duration = Duration::from_secs(20);
 /// Between two searches for old FooPlans, and how long one may take.
 const SWEEP: Duration = Duration::from_mins(1);
 
-/// A controller that responds to FooPlans about its kind.
-pub(crate) trait Foresees: Send + Sync {
-    /// The response, or why there is none. `None`: another manager responds, whose objects this one does not see. It writes
-    /// nothing, and changes nothing that passes use.
-    fn foresee<'a>(&'a self, plan: &'a FooPlan, computes: &'a Computes) -> Foreseen<'a>;
-}
-
-/// What [`Foresees::foresee`] returns.
-pub(crate) type Foreseen<'a> = BoxFuture<'a, Option<Result<FooPlanStatus, String>>>;
-
-/// Held while something is computed that takes long.
-#[derive(Clone, Debug)]
-pub(crate) struct Computes(Arc<Semaphore>);
-
-/// The controllers that respond to FooPlans.
-#[derive(Clone, Default)]
-pub struct Responders(Arc<std::sync::Mutex<BTreeMap<Subject, Responder>>>);
-
-#[derive(Clone)]
-struct Responder {
-    /// It ends with its controller.
-    foresees: Weak<dyn Foresees>,
-    /// The caches that responses need.
-    filled: Vec<Filled>,
-}
-
-impl Responders {
-    /// From now on a controller responds to FooPlans about this.
-    pub(crate) fn add<F: Foresees + 'static>(
-        &self,
-        subject: Subject,
-        foresees: &Arc<F>,
-        filled: Vec<Filled>,
-    ) {
-        let foresees: Weak<F> = Arc::downgrade(foresees);
-        self.lock().insert(subject, Responder { foresees, filled });
-    }
-
-    /// The controller that responds, once its caches are filled; `None`: there is none.
-    async fn of(&self, subject: Subject) -> Option<Arc<dyn Foresees>> {
-        let responder = self.lock().get(&subject).cloned()?;
-        for filled in &responder.filled {
-            filled.wait().await.ok()?;
-        }
-        responder.foresees.upgrade()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Subject, Responder>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl fmt::Debug for Responders {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Responders").finish_non_exhaustive()
-    }
-}
-
 /// Responds to FooPlans about these subjects, whose controllers run in this manager, and deletes old FooPlans, until
 /// `shutdown` resolves.
 pub async fn run(context: Context, subjects: BTreeSet<Subject>, shutdown: impl Future<Output = ()> + Send) {
@@ -113,7 +51,7 @@ pub async fn run(context: Context, subjects: BTreeSet<Subject>, shutdown: impl F
         Watch::lenient(&context, Watched::FooPlan, Scope::All, ChangeFilter::AllButStatus);
     let plans = Plans {
         status: StatusWriter::new(managers::PLAN_STATUS),
-        computes: Computes(Arc::new(Semaphore::new(1))),
+        computes: Computes::default(),
         store: watch.store.clone(),
         subjects,
         context,
@@ -139,20 +77,6 @@ pub(crate) async fn copied<S, T>(
         .await
         .map_err(|_late| format!("a pass over the {what} has not ended in time; try again"))?;
     Ok(copy(&state))
-}
-
-/// Computes something that takes long, for instance thousands of plans: one at a time, and not on the threads of the
-/// passes. A computation cannot be cancelled.
-pub(crate) async fn computed<T: Send + 'static>(
-    computes: &Computes,
-    compute: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, String> {
-    let permit = Arc::clone(&computes.0).acquire_owned().await;
-    let computed = spawn_blocking(move || {
-        let _held_until_the_end = permit;
-        compute()
-    });
-    computed.await.map_err(|_panic| "planning failed; the log of the manager has the reason".to_owned())
 }
 
 /// Why there is no plan, in a user's terms.

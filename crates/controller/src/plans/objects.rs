@@ -1,7 +1,6 @@
 //! The objects in a FooPlan. The API server does not compare them with their schema.
 
 use foo_api::capi::MachinePool;
-use foo_api::plan::FooPlan;
 use foo_api::{FooCluster, FooControlPlane, FooMachinePool};
 use kube::{Resource, ResourceExt};
 use serde::de::DeserializeOwned;
@@ -11,31 +10,6 @@ use serde_json::Value;
 const MOST_ITEMS: usize = 200;
 /// Bytes of an object that is planned. Its schema's limits of single texts allow less.
 const LARGEST: usize = 256 << 10;
-
-/// What a FooPlan is about: one controller responds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Subject {
-    /// A pool; also if its objects fit to nothing, or not to each other.
-    Pool,
-    /// A control plane.
-    ControlPlane,
-    /// A network.
-    Network,
-}
-
-impl Subject {
-    /// That of a FooPlan.
-    pub(crate) fn of(plan: &FooPlan) -> Self {
-        let all_are = |kind: &str| plan.spec.objects.iter().all(|object| text(object, "/kind") == kind);
-        if all_are(&FooControlPlane::kind(&())) {
-            Self::ControlPlane
-        } else if all_are(&FooCluster::kind(&())) {
-            Self::Network
-        } else {
-            Self::Pool
-        }
-    }
-}
 
 /// Why an object of this kind is not planned, or not together with the others.
 pub(crate) fn not_planned(object: &Value) -> String {

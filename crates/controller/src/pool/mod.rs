@@ -90,7 +90,7 @@ mod unowned_foo_machines;
 mod watched_group;
 mod watches;
 
-use crate::plans::Subject;
+use crate::responders::Subject;
 use crate::{Context, installation};
 use futures::channel::mpsc::unbounded;
 use futures::future::{join, pending, select};

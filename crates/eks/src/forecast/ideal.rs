@@ -44,7 +44,7 @@ pub(super) enum Work {
     Refresh,
 }
 
-/// EKS, and the reads that it answers.
+/// EKS, and what reads of it show.
 pub(super) struct Ideal<'a> {
     desired: &'a Desired,
     aws_clock: Comparison<Aws>,

@@ -112,13 +112,13 @@ fn an_edit_of_a_network_is_planned_before_the_rest() {
 }
 
 #[test]
-fn an_upgrade_that_is_held_up_says_by_what() {
+fn an_upgrade_that_is_blocked_says_by_what() {
     let held = of_control_plane(&json!({
         "changes": [{"field": "version", "from": "\"1.34\"", "to": "\"1.36\"", "replaces": false}],
         "outcome": "Waiting",
         "remaining": [{"type": "Upgrading", "reason": "UpgradeBlocked", "message": "upgrade insights speak against 1.35: APIs"}],
     }));
-    is_printed("plan-upgrade-held-up", &text(&held));
+    is_printed("plan-upgrade-blocked", &text(&held));
 }
 
 #[test]
@@ -235,7 +235,7 @@ async fn a_control_plane_is_planned_from_a_file_and_as_it_is() {
 
 /// A file with a whole cluster: what cannot be planned is named, and the rest is planned.
 #[tokio::test(start_paused = true)]
-async fn objects_that_are_not_planned_do_not_hold_up_the_others() {
+async fn objects_that_are_not_planned_do_not_block_the_others() {
     let server = world();
     let file = std::env::temp_dir().join(format!("kubectl-foo-whole-{}.yaml", std::process::id()));
     std::fs::write(

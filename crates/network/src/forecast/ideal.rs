@@ -45,7 +45,7 @@ pub(super) enum Work {
     Rest,
 }
 
-/// EC2, and the reads that it answers.
+/// EC2, and what reads of it show.
 pub(super) struct Ideal<'a> {
     desired: &'a Desired,
     truth: Parts,
@@ -155,7 +155,7 @@ impl<'a> Ideal<'a> {
     }
 
     /// Fills in what a read shows.
-    fn answer(&self, kind: Kind, scope: &Scope, begun: Timestamp, observed: &mut Observed) {
+    fn respond(&self, kind: Kind, scope: &Scope, begun: Timestamp, observed: &mut Observed) {
         match scope {
             Scope::Ids(ids) if kind == Kind::VpcAttributes => {
                 for id in ids.iter().map(|id| VpcId::from(id.as_str())) {
@@ -246,7 +246,7 @@ impl foo_calls::forecast::Ideal for Ideal<'_> {
             Read::Parts(kind, scope) => {
                 let known = self.knows(*kind, scope);
                 if known {
-                    self.answer(*kind, scope, now, observed);
+                    self.respond(*kind, scope, now, observed);
                 }
                 known
             }

@@ -4,12 +4,13 @@ use super::differences::{Facts, View, differences};
 use super::question::Question;
 use super::result::{Durations, Present, result};
 use crate::clouds::CloudRegion;
-use crate::plans::{Computes, computed, copied, in_words};
+use crate::plans::{copied, in_words};
 use crate::pool::gather::Gathered;
 use crate::pool::inputs::aws::Aws;
 use crate::pool::pools::{LONGEST_BACKLOG, Pools};
 use crate::pool::reads::Read;
 use crate::pool::state::PoolState;
+use crate::responders::Computes;
 use foo_api::FooMachinePool;
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::plan::PoolPlan;
@@ -79,11 +80,12 @@ impl Pools {
         let durations = Durations::of(question.durations, &inputs.observed);
         let Inputs { desired, observed } = inputs;
         let steps = durations.for_forecast();
-        let (desired, observed, forecast) = computed(computes, move || {
-            let forecast = foo_planner::forecast(&desired, &observed, &memory, &steps);
-            (desired, observed, forecast)
-        })
-        .await?;
+        let (desired, observed, forecast) = computes
+            .result(move || {
+                let forecast = foo_planner::forecast(&desired, &observed, &memory, &steps);
+                (desired, observed, forecast)
+            })
+            .await?;
         let present = now.as_ref().map(|(facts, inputs)| View { facts, desired: &inputs.desired });
         let planned = View { facts: &planned_facts, desired: &desired };
         let changes = differences(present.as_ref(), &planned);

@@ -12,7 +12,8 @@ mod question;
 mod result;
 
 use super::pools::Pools;
-use crate::plans::{Computes, Foreseen, Foresees, is_reconciled_here};
+use crate::plans::is_reconciled_here;
+use crate::responders::{Computes, Foreseen, Foresees};
 use foo_api::plan::{FooPlan, FooPlanStatus};
 use question::Question;
 

@@ -128,7 +128,7 @@ async fn questions_without_a_plan_say_why() {
         (vec![world.planned_network(public)], "RangeUnfit"),
         (vec![world.planned_network(elsewhere)], "the VPC of the present"),
         (
-            vec![as_json(&world.network_cluster()), as_json(&control_plane("nobody", "v1.34.0", json!({})))],
+            vec![as_json(&world.network_cluster()), as_json(&control_plane("other", "v1.34.0", json!({})))],
             "which does not fit",
         ),
         (

@@ -12,7 +12,8 @@ use crate::cluster::network_state::{NetworkState, reads};
 use crate::owners;
 use crate::plans::calls::{About, result};
 use crate::plans::changed::{Changed, trusted_annotations};
-use crate::plans::{Computes, Foreseen, Foresees, computed, copied, in_words};
+use crate::plans::{copied, in_words};
+use crate::responders::{Computes, Foreseen, Foresees};
 use fields::fields;
 use foo_api::FooCluster;
 use foo_api::cluster::ManagedNetwork;
@@ -147,7 +148,7 @@ impl Clusters {
             let now = observed.now;
             let (wanted, process) = (desired.clone(), state.process.clone());
             let compute = move || foo_network::forecast(&wanted, &observed, &process.record, &process.memory);
-            let forecast = computed(computes, compute).await?;
+            let forecast = computes.result(compute).await?;
             let End::Unknown(unknown) = &forecast.end else { return Ok((desired, now, forecast)) };
             self.read_for_plan(unknown, state, &region).await?;
         }

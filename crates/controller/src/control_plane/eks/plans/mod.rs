@@ -10,7 +10,8 @@ use crate::calls::{Driver as _, Goal, Purpose};
 use crate::owners;
 use crate::plans::calls::{About, result};
 use crate::plans::changed::{Changed, trusted_annotations};
-use crate::plans::{Computes, Foreseen, Foresees, computed, copied, in_words};
+use crate::plans::{copied, in_words};
+use crate::responders::{Computes, Foreseen, Foresees};
 use fields::fields;
 use foo_api::FooControlPlane;
 use foo_api::control_plane::Eks;
@@ -114,7 +115,7 @@ impl EksControlPlanes {
             let observed = state.reads.observed(now, region.clock());
             let (desired, process) = (desired.clone(), state.process.clone());
             let compute = move || foo_eks::forecast(&desired, &observed, &process.record, &process.memory);
-            let forecast = computed(computes, compute).await?;
+            let forecast = computes.result(compute).await?;
             let End::Unknown(queries) = &forecast.end else { return Ok((now, forecast)) };
             reads += queries.len();
             if reads > READS {
