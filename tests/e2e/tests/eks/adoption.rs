@@ -105,7 +105,7 @@ async fn planned_updates(world: &World) -> Result<usize> {
     });
     let command = ["plan", "-f", "-", "-o", "json", "-n", "adopted"];
     let printed: Value = serde_json::from_str(&kubectl_foo(world, &command, &manifest.to_string()).await?)?;
-    let plan = &printed["controlPlanes"][0];
+    let plan = printed.pointer("/controlPlanes/0").context("no plan")?;
     ensure!(plan["outcome"] == "Settled" && plan["seconds"].as_i64() > Some(1200), "{printed:#}");
     let calls = plan["calls"].as_array().context("no calls")?;
     Ok(calls.iter().filter(|call| text(call, "/operation").starts_with("Update")).count())

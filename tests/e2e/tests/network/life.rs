@@ -56,15 +56,14 @@ async fn described<const N: usize>(cluster: &Cluster<'_>, parts: [&str; N]) -> R
 
 /// How many subnets `kubectl foo plan` foresees for a change of the FooCluster.
 async fn planned_subnets(cluster: &Cluster<'_>, change: &Value) -> Result<usize> {
-    let mut manifest = json!({
+    let manifest = json!({
         "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooCluster",
-        "metadata": {"name": cluster.name()},
+        "metadata": {"name": cluster.name()}, "spec": change["spec"],
     });
-    manifest["spec"] = change["spec"].clone();
     let command = ["plan", "-f", "-", "-o", "json", "-n", cluster.namespace()];
     let printed: Value =
         serde_json::from_str(&kubectl_foo(cluster.world(), &command, &manifest.to_string()).await?)?;
-    let plan = &printed["networks"][0];
+    let plan = printed.pointer("/networks/0").context("no plan")?;
     ensure!(plan["outcome"] == "Settled", "{printed:#}");
     let calls = plan["calls"].as_array().context("no calls")?;
     Ok(calls.iter().filter(|call| call["operation"] == "CreateSubnet").count())

@@ -130,6 +130,24 @@ async fn one_name_with_two_identities_of_one_role_with_a_path_is_refused_to_the_
     assert_eq!(names_at_eks(&world.aws, ELSEWHERE), Vec::<String>::new());
 }
 
+/// EKS accepts no access entry for an ARN without the role's path: the manager would have no access to its own cluster.
+#[tokio::test(start_paused = true)]
+async fn the_creator_is_administrator_if_the_path_of_its_role_cannot_be_read() {
+    for denied in [false, true] {
+        let world = World::fast_eks();
+        let session = world.aws.role_session("shared", "two", world.aws.now()).unwrap();
+        let keys = json!({ "secret": { "name": "keys" }, "allowedNamespaces": {}, "allowedControlPlaneNames": [PROD] });
+        world.has(&objects::keys("keys", &session.id));
+        world.has(&objects::identity("two", keys));
+        if denied {
+            world.aws.add_fault(FaultRule::on("GetRole", Fault::Denied).for_caller(&session.id));
+        }
+        begins_in(&world, (NS, "eu-central-1"), Some("two"), json!({ "name": PROD }));
+        world.until("it is created", || world.region.cluster(PROD).is_some()).await;
+        assert_eq!(world.region.cluster(PROD).unwrap().creator_is_admin, denied);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn one_name_in_two_accounts_is_two_users_and_works() {
     let mut world = World::fast_eks();
