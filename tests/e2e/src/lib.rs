@@ -70,6 +70,9 @@ pub fn in_world_with(options: WorldOptions, test: impl AsyncFnOnce(&'static Worl
                     .and_then(|()| world.check_nothing_undrained())
                     .and_then(|()| world.check_nothing_forbidden());
                 println!("took {:.0} s", started.elapsed().as_secs_f32());
+                if outcome.is_err() {
+                    println!("{}", world.shows().await);
+                }
                 fail_on(outcome);
                 drop(watch);
             }

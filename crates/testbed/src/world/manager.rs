@@ -254,6 +254,20 @@ impl Manager {
         lock(&self.running).as_ref().map(|running| running.process.pid())
     }
 
+    /// What its probes respond and what each of its threads waits for: for whoever has to find out why a test failed.
+    pub async fn shows(&self) -> String {
+        let running = lock(&self.running).as_ref().map(|it| (it.health_port, it.process.pid()));
+        let Some((port, pid)) = running else { return format!("{} is not running", self.name) };
+        let mut shown = Vec::new();
+        for path in ["/healthz", "/readyz"] {
+            let response =
+                get(port, path).await.map_or_else(|error| format!("{error:#}"), |it| format!("{path}: {it}"));
+            shown.push(response.trim().to_owned());
+        }
+        shown.extend(threads(pid));
+        format!("{} ({pid}):\n  {}", self.name, shown.join("\n  "))
+    }
+
     /// What its `/metrics` shows.
     pub async fn metrics(&self) -> Result<String> {
         self.diagnostics("/metrics").await
@@ -310,4 +324,20 @@ pub(super) fn program() -> Result<PathBuf> {
         return Ok(path);
     }
     beside_us("foo-manager").with_context(|| format!("or name one in {PROGRAM}"))
+}
+
+/// Each thread of a process: its name, its state, and the number of the system call in which it waits.
+fn threads(pid: u32) -> Vec<String> {
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let threads = tasks.flatten().map(|task| {
+        let read = |file: &str| std::fs::read_to_string(task.path().join(file)).unwrap_or_default();
+        // "pid (name) state ...": proc_pid_stat(5).
+        let stat = read("stat");
+        let (_, after) = stat.rsplit_once(") ").unwrap_or_default();
+        let state = after.chars().next().unwrap_or('?');
+        let call = read("syscall");
+        let call = call.split_whitespace().next().unwrap_or("unknown");
+        format!("thread {} ({state}), system call {call}", read("comm").trim())
+    });
+    threads.collect()
 }

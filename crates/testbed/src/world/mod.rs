@@ -268,6 +268,12 @@ impl World {
         &self.bootstrap_manager
     }
 
+    /// What the managers show of themselves ([`Manager::shows`]).
+    pub async fn shows(&self) -> String {
+        let managers = [self.manager(), self.control_plane_manager(), self.bootstrap_manager()];
+        futures::future::join_all(managers.map(Manager::shows)).await.join("\n")
+    }
+
     /// From now on the infrastructure manager's wall clock is off by this many seconds. An error unless the world was
     /// started with [`ManagerClock::Movable`].
     pub fn move_managers_clock(&self, seconds: i64) -> Result<()> {
