@@ -25,8 +25,8 @@ use kube::{Client, Config};
 use pace::Pace;
 use std::num::NonZeroU32;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 use tower::{BoxError, Layer, Service};
@@ -189,13 +189,17 @@ impl<S> Layer<S> for Meter {
     type Service = Metered<S>;
 
     fn layer(&self, inner: S) -> Metered<S> {
-        Metered { inner: Arc::new(tokio::sync::Mutex::new(inner)), meter: self.clone() }
+        Metered { inner: Arc::new(Mutex::new(inner)), meter: self.clone() }
     }
 }
 
 /// Waits for the limit, then sends, then counts.
+///
+/// The lock is never held across an `.await`. A fair lock is handed to the request that waits longest, also if nobody
+/// polls that one: a watch is not polled during the pass of its own controller, whose requests would wait behind it for
+/// ever, and with them all others.
 struct Metered<S> {
-    inner: Arc<tokio::sync::Mutex<S>>,
+    inner: Arc<Mutex<S>>,
     meter: Meter,
 }
 
@@ -247,11 +251,14 @@ where
                 return Err(NoResponse::NotLeading.into());
             }
             let sent = Instant::now();
-            let response = {
-                let mut inner = inner.lock().await;
-                std::future::poll_fn(|context| inner.poll_ready(context)).await.map_err(Into::into)?;
-                inner.call(request)
-            };
+            let mut request = request;
+            let response = std::future::poll_fn(|context| {
+                let mut inner = inner.lock().unwrap_or_else(PoisonError::into_inner);
+                ready!(inner.poll_ready(context))?;
+                let request = std::mem::replace(&mut request, Request::new(Body::empty()));
+                Poll::Ready(Ok(inner.call(request)))
+            });
+            let response = response.await.map_err(|error: S::Error| error.into())?;
             let response = match timeout(TIMEOUT, response).await {
                 Ok(response) => response.map_err(Into::into),
                 Err(_elapsed) => Err(NoResponse::TooLate.into()),
@@ -331,6 +338,7 @@ fn is_collection(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     fn of(method: Method, uri: &str) -> Verb {
         verb(&Request::builder().method(method).uri(uri).body(()).unwrap())
@@ -363,6 +371,38 @@ mod tests {
         assert_eq!(asked(&work, "/api/v1/namespaces/ns/secrets?limit=500").await.unwrap().len(), 9 * MIB);
         let short = responding_with(KubeClient::Workload, vec![b' '; 1024]);
         assert_eq!(asked(&short, "/version").await.unwrap().len(), 1024);
+    }
+
+    /// Responds once it was ready, which it is not at once.
+    struct NotAtOnce(Arc<AtomicBool>);
+
+    impl Service<Request<Body>> for NotAtOnce {
+        type Response = Response<Body>;
+        type Error = BoxError;
+        type Future = std::future::Ready<Result<Response<Body>, BoxError>>;
+
+        fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+            if self.0.swap(true, Ordering::SeqCst) { Poll::Ready(Ok(())) } else { Poll::Pending }
+        }
+
+        fn call(&mut self, _request: Request<Body>) -> Self::Future {
+            std::future::ready(Ok(Response::new(Body::from(b"{}".to_vec()))))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_that_nobody_polls_any_more_stops_no_other() {
+        let (purpose, waits) = (KubeClient::Work, Arc::new(AtomicBool::new(false)));
+        let (pace, metrics) = (Pace::default(), Metrics::new());
+        let meter = Meter { purpose, limiter: None, leadership: None, clock: None, pace, metrics };
+        let client = Client::new(meter.layer(NotAtOnce(Arc::clone(&waits))), "default");
+        let mut left = std::pin::pin!(asked(&client, "/version"));
+        while !waits.load(Ordering::SeqCst) {
+            assert!(futures::poll!(left.as_mut()).is_pending());
+            tokio::task::yield_now().await;
+        }
+        let other = timeout(Duration::from_secs(10), asked(&client, "/version")).await;
+        assert_eq!(other.expect("it waits for the first one").unwrap(), "{}");
     }
 
     #[tokio::test]
