@@ -195,7 +195,7 @@ impl<S> Layer<S> for Meter {
 
 /// Waits for the limit, then sends, then counts.
 ///
-/// The lock is never held across an `.await`. A fair lock is handed to the request that waits longest, also if nobody
+/// The lock is never held across an `.await`. A fair lock is handed to the request that waits longest, also if no task
 /// polls that one: a watch is not polled during the pass of its own controller, whose requests would wait behind it for
 /// ever, and with them all others.
 struct Metered<S> {
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_that_nobody_polls_any_more_stops_no_other() {
+    async fn a_request_that_is_not_polled_any_more_stops_no_other() {
         let (purpose, waits) = (KubeClient::Work, Arc::new(AtomicBool::new(false)));
         let (pace, metrics) = (Pace::default(), Metrics::new());
         let meter = Meter { purpose, limiter: None, leadership: None, clock: None, pace, metrics };
