@@ -28,8 +28,11 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout};
+use tokio_util::task::AbortOnDropHandle;
 use tower::{BoxError, Layer, Service};
+use tracing::Instrument;
 
 /// Limit of requests to an API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,9 +198,10 @@ impl<S> Layer<S> for Meter {
 
 /// Waits for the limit, then sends, then counts.
 ///
-/// The lock is never held across an `.await`. A fair lock is handed to the request that waits longest, also if no task
-/// polls that one: a watch is not polled during the pass of its own controller, whose requests would wait behind it for
-/// ever, and with them all others.
+/// The lock is never held across an `.await`, and each request has a task of its own. A fair lock is handed to the
+/// request that waits longest, also if no task polls that one: a watch is not polled during the pass of its own
+/// controller, whose requests would wait behind it for ever, and with them all others. kube has such a lock too, around
+/// the token in a file.
 struct Metered<S> {
     inner: Arc<Mutex<S>>,
     meter: Meter,
@@ -251,16 +255,8 @@ where
                 return Err(NoResponse::NotLeading.into());
             }
             let sent = Instant::now();
-            let mut request = request;
-            let response = std::future::poll_fn(|context| {
-                let mut inner = inner.lock().unwrap_or_else(PoisonError::into_inner);
-                ready!(inner.poll_ready(context))?;
-                let request = std::mem::replace(&mut request, Request::new(Body::empty()));
-                Poll::Ready(Ok(inner.call(request)))
-            });
-            let response = response.await.map_err(|error: S::Error| error.into())?;
-            let response = match timeout(TIMEOUT, response).await {
-                Ok(response) => response.map_err(Into::into),
+            let response = match in_its_own_task(inner, request).await {
+                Ok(response) => response,
                 Err(_elapsed) => Err(NoResponse::TooLate.into()),
             };
             if let Some(turn) = turn {
@@ -284,6 +280,31 @@ where
             Ok(Response::from_parts(parts, body.boxed_unsync()))
         })
     }
+}
+
+/// Sends a request in a task of its own, which ends with this future.
+async fn in_its_own_task<S, B>(
+    service: Arc<Mutex<S>>,
+    request: Request<Body>,
+) -> Result<Result<Response<B>, BoxError>, Elapsed>
+where
+    S: Service<Request<Body>, Response = Response<B>> + Send + 'static,
+    S::Future: Send + 'static,
+    S::Error: Into<BoxError>,
+    B: Send + 'static,
+{
+    let response = async move {
+        let mut request = request;
+        let sent = std::future::poll_fn(|context| {
+            let mut service = service.lock().unwrap_or_else(PoisonError::into_inner);
+            ready!(service.poll_ready(context))?;
+            let request = std::mem::replace(&mut request, Request::new(Body::empty()));
+            Poll::Ready(Ok(service.call(request)))
+        });
+        sent.await.map_err(|error: S::Error| error.into())?.await.map_err(Into::into)
+    };
+    let task = tokio::spawn(timeout(TIMEOUT, response).in_current_span());
+    AbortOnDropHandle::new(task).await.unwrap_or_else(|ended| Ok(Err(ended.into())))
 }
 
 /// How long a server asks to wait.
@@ -338,7 +359,6 @@ fn is_collection(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicBool, Ordering};
 
     fn of(method: Method, uri: &str) -> Verb {
         verb(&Request::builder().method(method).uri(uri).body(()).unwrap())
@@ -373,36 +393,78 @@ mod tests {
         assert_eq!(asked(&short, "/version").await.unwrap().len(), 1024);
     }
 
-    /// Responds once it was ready, which it is not at once.
-    struct NotAtOnce(Arc<AtomicBool>);
-
-    impl Service<Request<Body>> for NotAtOnce {
-        type Response = Response<Body>;
-        type Error = BoxError;
-        type Future = std::future::Ready<Result<Response<Body>, BoxError>>;
-
-        fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-            if self.0.swap(true, Ordering::SeqCst) { Poll::Ready(Ok(())) } else { Poll::Pending }
-        }
-
-        fn call(&mut self, _request: Request<Body>) -> Self::Future {
-            std::future::ready(Ok(Response::new(Body::from(b"{}".to_vec()))))
-        }
+    /// A client of this server.
+    fn of_server<S, R>(respond: S) -> Client
+    where
+        S: Fn(Request<Body>) -> R + Send + 'static,
+        R: Future<Output = Result<Response<Body>, BoxError>> + Send + 'static,
+    {
+        let (purpose, pace, metrics) = (KubeClient::Work, Pace::default(), Metrics::new());
+        let meter = Meter { purpose, limiter: None, leadership: None, clock: None, pace, metrics };
+        Client::new(meter.layer(tower::service_fn(respond)), "default")
     }
 
     #[tokio::test]
     async fn a_request_that_is_not_polled_any_more_stops_no_other() {
-        let (purpose, waits) = (KubeClient::Work, Arc::new(AtomicBool::new(false)));
-        let (pace, metrics) = (Pace::default(), Metrics::new());
-        let meter = Meter { purpose, limiter: None, leadership: None, clock: None, pace, metrics };
-        let client = Client::new(meter.layer(NotAtOnce(Arc::clone(&waits))), "default");
-        let mut left = std::pin::pin!(asked(&client, "/version"));
-        while !waits.load(Ordering::SeqCst) {
-            assert!(futures::poll!(left.as_mut()).is_pending());
+        // As kube's lock around the token in a file: it is handed to who waits longest.
+        let token = Arc::new(tokio::sync::Mutex::new(()));
+        let arrived = Arc::new(tokio::sync::Semaphore::new(0));
+        let server = {
+            let (token, arrived) = (Arc::clone(&token), Arc::clone(&arrived));
+            move |_request| {
+                let (token, arrived) = (Arc::clone(&token), Arc::clone(&arrived));
+                async move {
+                    arrived.add_permits(1);
+                    let _read = token.lock().await;
+                    Ok(Response::new(Body::from(b"{}".to_vec())))
+                }
+            }
+        };
+        let client = of_server(server);
+        let held = token.lock().await;
+        let mut watch = std::pin::pin!(asked(&client, "/version"));
+        while arrived.available_permits() == 0 {
+            assert!(futures::poll!(watch.as_mut()).is_pending());
             tokio::task::yield_now().await;
         }
+        drop(held);
         let other = timeout(Duration::from_secs(10), asked(&client, "/version")).await;
         assert_eq!(other.expect("it waits for the first one").unwrap(), "{}");
+    }
+
+    /// Drops the permit with the request that holds it.
+    fn that_never_responds(requests: &Arc<tokio::sync::Semaphore>) -> Client {
+        let requests = Arc::clone(requests);
+        of_server(move |_request| {
+            let requests = Arc::clone(&requests);
+            async move {
+                let _one = requests.acquire_owned().await;
+                std::future::pending().await
+            }
+        })
+    }
+
+    #[tokio::test]
+    async fn a_request_whose_caller_does_not_wait_any_more_is_cancelled() {
+        let requests = Arc::new(tokio::sync::Semaphore::new(1));
+        let client = that_never_responds(&requests);
+        {
+            let mut request = std::pin::pin!(asked(&client, "/version"));
+            while requests.available_permits() == 1 {
+                assert!(futures::poll!(request.as_mut()).is_pending());
+                tokio::task::yield_now().await;
+            }
+        }
+        let cancelled = timeout(Duration::from_secs(10), requests.acquire()).await;
+        drop(cancelled.expect("it is still under way").unwrap());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_gets_no_response_ends() {
+        let client = that_never_responds(&Arc::new(tokio::sync::Semaphore::new(1)));
+        let response = timeout(TIMEOUT * 2, asked(&client, "/version")).await;
+        let error = response.expect("it waits for longer").unwrap_err();
+        assert!(error.to_string().contains("did not respond within 65 s"), "{error}");
     }
 
     #[tokio::test]
