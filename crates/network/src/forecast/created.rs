@@ -4,9 +4,9 @@ use crate::desired::Desired;
 use foo_model::network::{
     Address, Change, CidrAssociation, CidrState, EgressOnlyGateway, Endpoint, EndpointKind, EndpointState,
     InternetGateway, NatGateway, NatState, Parts, Peer, Protocol, RouteTable, Rule, SecurityGroup, Subnet,
-    TableAssociation, Vpc,
+    TableAssociation, Tags, Vpc,
 };
-use foo_model::{AssociationId, SubnetId, VpcId};
+use foo_model::{AssociationId, RouteTableId, SubnetId, VpcId};
 use ipnet::{Ipv4Net, Ipv6Net};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
@@ -84,21 +84,14 @@ pub(super) fn created(change: &Change, id: &str, desired: &Desired, present: &Pa
             parts.route_tables.insert(table.id.clone(), table);
         }
         Change::AssociateRouteTable { table: of, subnet } => {
-            let association = TableAssociation { id: AssociationId::new(id), subnet };
-            let vpc = present.route_tables.get(&of).map(|it| it.vpc.clone());
-            let vpc = vpc.unwrap_or_else(|| VpcId::new(""));
-            let table = table(of.as_str(), vpc, vec![association], BTreeMap::new());
-            parts.route_tables.insert(of, table);
+            associate(&mut parts, of, Some(TableAssociation { id: AssociationId::new(id), subnet }), present);
         }
         Change::ReplaceRouteTableAssociation { association, table: of } => {
             let mut all = present.route_tables.values().flat_map(|it| &it.associations);
             let former = all.find(|it| it.id == association);
             let new =
                 former.map(|it| TableAssociation { id: AssociationId::new(id), subnet: it.subnet.clone() });
-            let vpc = present.route_tables.get(&of).map(|it| it.vpc.clone());
-            let vpc = vpc.unwrap_or_else(|| VpcId::new(""));
-            let table = table(of.as_str(), vpc, new.into_iter().collect(), BTreeMap::new());
-            parts.route_tables.insert(of, table);
+            associate(&mut parts, of, new, present);
         }
         Change::CreateSecurityGroup { vpc, name, description, tags } => {
             let (ingress, egress) = (BTreeSet::new(), lets_everything_out(&vpc, present));
@@ -142,15 +135,17 @@ fn add_to_vpc(parts: &mut Parts, id: &VpcId, present: &Parts, add: impl FnOnce(&
     parts.vpcs.insert(id.clone(), vpc);
 }
 
+/// A route table with an association, if there is one.
+fn associate(parts: &mut Parts, of: RouteTableId, association: Option<TableAssociation>, present: &Parts) {
+    let vpc = present.route_tables.get(&of).map_or_else(|| VpcId::new(""), |it| it.vpc.clone());
+    let table = table(of.as_str(), vpc, association.into_iter().collect(), BTreeMap::new());
+    parts.route_tables.insert(of, table);
+}
+
 fn vpc_of(subnet: &SubnetId, present: &Parts) -> VpcId {
     present.subnets.get(subnet).map_or_else(|| VpcId::new(""), |it| it.vpc.clone())
 }
 
-fn table(
-    id: &str,
-    vpc: VpcId,
-    associations: Vec<TableAssociation>,
-    tags: foo_model::network::Tags,
-) -> RouteTable {
+fn table(id: &str, vpc: VpcId, associations: Vec<TableAssociation>, tags: Tags) -> RouteTable {
     RouteTable { id: id.into(), vpc, main: false, routes: Vec::new(), associations, tags }
 }

@@ -54,8 +54,8 @@ pub(super) struct Ideal<'a> {
     in_vpc: BTreeMap<VpcId, BTreeSet<Kind>>,
     /// Whether all parts of a kind that carry the network's tag are known.
     tagged: BTreeSet<Kind>,
-    /// Ids that are known not to exist.
-    gone: BTreeSet<String>,
+    /// Ids of parts that are known not to exist.
+    deleted: BTreeSet<String>,
     quotas: Option<Quotas>,
     ids: u32,
 }
@@ -79,7 +79,7 @@ impl<'a> Ideal<'a> {
             works: Works::new(situation.now),
             in_vpc: observed.in_vpc.iter().map(kinds).collect(),
             tagged: observed.tagged.begun.keys().copied().collect(),
-            gone: observed.by_id.begun.values().flat_map(BTreeMap::keys).cloned().collect(),
+            deleted: observed.by_id.begun.values().flat_map(BTreeMap::keys).cloned().collect(),
             quotas: observed.quotas.clone(),
             ids: 0,
         };
@@ -128,7 +128,7 @@ impl<'a> Ideal<'a> {
             EndpointState::Pending => endpoint.state = EndpointState::Available,
             EndpointState::Deleting => {
                 self.truth.endpoints.remove(&id.into());
-                self.gone.insert(id.to_owned());
+                self.deleted.insert(id.to_owned());
             }
             _ => {}
         }
@@ -149,7 +149,7 @@ impl<'a> Ideal<'a> {
             Scope::Ids(ids) => {
                 let mut known = BTreeSet::new();
                 for_each_kind!(known_ids(&self.truth, &mut known));
-                ids.iter().all(|id| known.contains(id) || self.gone.contains(id))
+                ids.iter().all(|id| known.contains(id) || self.deleted.contains(id))
             }
         }
     }
@@ -201,7 +201,7 @@ impl foo_calls::forecast::Ideal for Ideal<'_> {
         let response = created(&action.change, &id, self.desired, &self.truth);
         apply(&action.change, &response, &mut self.truth);
         self.complete(&action.change, &response, &id);
-        self.gone.extend(action.change.deleted_at_once().map(str::to_owned));
+        self.deleted.extend(action.change.deleted_at_once().map(str::to_owned));
         if let Some((takes, work)) = work_of(&action.change, &response) {
             self.works.begin(now, takes, work, Counts::Yes);
         }
