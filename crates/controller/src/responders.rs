@@ -38,13 +38,16 @@ impl Subject {
 
 /// A controller that responds to FooPlans about its kind.
 pub(crate) trait Foresees: Send + Sync {
-    /// The response, or why there is none. `None`: another manager responds, whose objects this one does not see. It writes
-    /// nothing, and changes nothing that passes use.
+    /// The response. It writes nothing, and changes nothing that passes use. `None`: another manager responds, whose objects
+    /// this one does not see.
+    ///
+    /// # Errors
+    /// Why there is no plan, in a user's terms.
     fn foresee<'a>(&'a self, plan: &'a FooPlan, computes: &'a Computes) -> Foreseen<'a>;
 }
 
 /// What [`Foresees::foresee`] returns.
-pub(crate) type Foreseen<'a> = BoxFuture<'a, Option<Result<FooPlanStatus, String>>>;
+pub(crate) type Foreseen<'a> = BoxFuture<'a, Result<Option<FooPlanStatus>, String>>;
 
 /// Computes what takes long, for instance thousands of plans: one thing at a time, and not on the threads of the passes.
 #[derive(Clone, Debug)]

@@ -56,7 +56,6 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         Scope::All,
         ChangeFilter::AllButStatus,
     );
-    let filled = [own.filled.clone(), clusters.filled.clone(), pools.filled.clone()];
     let reconciler = Arc::new(Clusters {
         installation,
         networks: network_state::Networks::default(),
@@ -72,10 +71,10 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let identified = context.identities.changes().flat_map(move |names| {
         stream::iter(refs_of(&of_identity, |cluster| names.contains(identity_of(cluster))))
     });
-    context.plans.add(Subject::Network, &reconciler, filled.to_vec());
     Harness::new(&context, Controller::Cluster, own)
         .watches(clusters, infrastructure_of)
         .watches(pools, move |pool| waiting_for(&of_pool, &pool))
+        .foresees(Subject::Network, &reconciler)
         .reconciles_on(identified)
         .needs_identities()
         .run(reconciler, shutdown)

@@ -8,6 +8,7 @@ use crate::debug;
 use crate::labels::{Controller, Watched};
 use crate::lanes::Lanes;
 use crate::queue::Queue;
+use crate::responders::{Foresees, Subject};
 use crate::watch::{Object, Watch};
 use futures::{Stream, StreamExt};
 use kube::runtime::controller::{Config, Controller as KubeController, Error};
@@ -77,6 +78,13 @@ impl<K: Object> Harness<K> {
     /// Adds a stream of objects that have a pass for other reasons.
     pub fn reconciles_on(mut self, names: impl Stream<Item = ObjectRef<K>> + Send + 'static) -> Self {
         self.kube = self.kube.reconcile_on(self.queue.named(names));
+        self
+    }
+
+    /// The controller responds to FooPlans about this, once the caches are filled that its passes need: those of all kinds
+    /// [watched](Self::watches) so far.
+    pub(crate) fn foresees<F: Foresees + 'static>(self, subject: Subject, controller: &Arc<F>) -> Self {
+        self.context.plans.add(subject, controller, self.needs.filled.clone());
         self
     }
 

@@ -89,6 +89,11 @@ pub(crate) fn whole_seconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_secs()).unwrap_or(i64::MAX)
 }
 
+/// An assumed time, as a note has it.
+pub(crate) fn minutes(duration: Duration) -> String {
+    format!("{} min", duration.as_secs() / 60)
+}
+
 /// Whether this manager reconciles an object with this content, or would (`--watch-filter`).
 pub(crate) fn is_reconciled_here(context: &Context, planned: &impl ResourceExt) -> bool {
     let is_labelled = |filter: &String| planned.labels().get(WATCH_LABEL) == Some(filter);
@@ -114,9 +119,9 @@ impl Plans {
         }
         let response = timeout(DEADLINE, Box::pin(self.response(&plan, subject))).await;
         let late = || format!("no plan within {} s: AWS or Kubernetes is slow", DEADLINE.as_secs());
-        let Some(status) = response.unwrap_or_else(|_late| Some(Err(late()))) else { return };
-        let status =
-            status.unwrap_or_else(|error| FooPlanStatus { error: Some(error), ..FooPlanStatus::default() });
+        let failed = |error| Some(FooPlanStatus { error: Some(error), ..FooPlanStatus::default() });
+        let status = response.unwrap_or_else(|_late| Err(late())).unwrap_or_else(failed);
+        let Some(status) = status else { return };
         let api = self.api(&plan);
         match self.status.apply_if_changed(&api, plan.as_ref(), plan.status.as_ref(), &status).await {
             // Whoever asked does not wait any more.
@@ -128,7 +133,7 @@ impl Plans {
         }
     }
 
-    async fn response(&self, plan: &FooPlan, subject: Subject) -> Option<Result<FooPlanStatus, String>> {
+    async fn response(&self, plan: &FooPlan, subject: Subject) -> Result<Option<FooPlanStatus>, String> {
         let mut waits = 0;
         loop {
             if let Some(foresees) = self.context.plans.of(subject).await {
@@ -137,7 +142,7 @@ impl Plans {
             if waits == CONTROLLER_STARTS {
                 let reason =
                     "the manager has just started, or does not have the kind: is its provider installed?";
-                return Some(Err(reason.to_owned()));
+                return Err(reason.to_owned());
             }
             waits += 1;
             sleep(Duration::from_secs(1)).await;

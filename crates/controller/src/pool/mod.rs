@@ -133,9 +133,9 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let (suspects, suspected) = unbounded();
     let unowned = unowned_foo_machines::run(context.clone(), caches.clone(), suspected);
     let unmanaged = unmanaged_groups::run(context.clone(), caches.clone());
-    context.plans.add(Subject::Pool, &pools, caches.filled.clone());
     let passes = watches
         .harness(&context, &caches, suspects)
+        .foresees(Subject::Pool, &pools)
         .debounce(DEBOUNCE)
         .needs_identities()
         .reconciles_on(woken)

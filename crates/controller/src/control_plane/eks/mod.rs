@@ -83,13 +83,6 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let machine_pools = Watch::<MachinePool>::lenient(&context, Watched::MachinePool, Scope::All, but_status);
     let labelled = Scope::Labelled(names::CLUSTER_NAME_LABEL);
     let secrets = Watch::<PartialObjectMeta<Secret>>::lenient(&context, Watched::Secret, labelled, every);
-    let filled = [
-        own.filled.clone(),
-        clusters.filled.clone(),
-        foo_clusters.filled.clone(),
-        pools.filled.clone(),
-        machine_pools.filled.clone(),
-    ];
     let reconciler = Arc::new(EksControlPlanes {
         installation,
         states: States::default(),
@@ -112,7 +105,6 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         };
         stream::iter(refs_of(&of_identity, uses))
     });
-    context.plans.add(Subject::ControlPlane, &reconciler, filled.to_vec());
     Harness::new(&context, Controller::Eks, own)
         .watches(clusters, control_plane_of)
         .watches(foo_clusters, move |it: FooCluster| {
@@ -123,6 +115,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
             of_cluster(&of_machine_pool, &it, Some(&it.spec.cluster_name))
         })
         .is_woken_by(secrets, move |secret| with_kubeconfig(&of_secret, &secret))
+        .foresees(Subject::ControlPlane, &reconciler)
         .reconciles_on(identified)
         .needs_identities()
         .run(reconciler, shutdown)

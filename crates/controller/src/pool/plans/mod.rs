@@ -21,16 +21,13 @@ impl Foresees for Pools {
     fn foresee<'a>(&'a self, plan: &'a FooPlan, computes: &'a Computes) -> Foreseen<'a> {
         Box::pin(async {
             let is_filtered = self.context.settings.watch_filter.is_some();
-            let question = match Question::of(plan, &self.caches, is_filtered) {
-                Ok(question) => question?,
-                Err(error) => return Some(Err(error)),
-            };
+            let Some(question) = Question::of(plan, &self.caches, is_filtered)? else { return Ok(None) };
             let planned = question.planned.as_ref();
             if question.present.is_none() && !is_reconciled_here(&self.context, planned) {
-                return None;
+                return Ok(None);
             }
-            let pool = self.foresee_pool(&question, computes).await;
-            Some(pool.map(|pool| FooPlanStatus { pool: Some(pool), ..FooPlanStatus::default() }))
+            let pool = Some(self.foresee_pool(&question, computes).await?);
+            Ok(Some(FooPlanStatus { pool, ..FooPlanStatus::default() }))
         })
     }
 }

@@ -12,7 +12,7 @@ use crate::cluster::network_state::{NetworkState, reads};
 use crate::owners;
 use crate::plans::calls::{About, result};
 use crate::plans::changed::{Changed, trusted_annotations};
-use crate::plans::{copied, in_words};
+use crate::plans::{copied, in_words, minutes};
 use crate::responders::{Computes, Foreseen, Foresees};
 use fields::fields;
 use foo_api::FooCluster;
@@ -42,12 +42,9 @@ impl Foresees for Clusters {
     fn foresee<'a>(&'a self, plan: &'a FooPlan, computes: &'a Computes) -> Foreseen<'a> {
         Box::pin(async {
             let is_filtered = self.context.settings.watch_filter.is_some();
-            let changed = match Changed::of(plan, &self.own, is_filtered, trusted) {
-                Ok(changed) => changed?,
-                Err(error) => return Some(Err(error)),
-            };
-            let network = self.foresee_network(&changed, computes).await;
-            Some(network.map(|it| FooPlanStatus { network: Some(it), ..FooPlanStatus::default() }))
+            let Some(changed) = Changed::of(plan, &self.own, is_filtered, trusted)? else { return Ok(None) };
+            let network = Some(self.foresee_network(&changed, computes).await?);
+            Ok(Some(FooPlanStatus { network, ..FooPlanStatus::default() }))
         })
     }
 }
@@ -210,9 +207,8 @@ fn notes(forecast: &Forecast) -> Vec<String> {
     if forecast.steps.is_empty() {
         return Vec::new();
     }
-    let minutes = |duration: Duration| duration.as_secs() / 60;
     vec![format!(
-        "EC2 does not say how long it takes; assumed: {} min for a NAT gateway, {} min for a VPC endpoint",
+        "EC2 does not say how long it takes; assumed: {} for a NAT gateway, {} for a VPC endpoint",
         minutes(NAT),
         minutes(ENDPOINT)
     )]

@@ -10,7 +10,7 @@ use crate::calls::{Driver as _, Goal, Purpose};
 use crate::owners;
 use crate::plans::calls::{About, result};
 use crate::plans::changed::{Changed, trusted_annotations};
-use crate::plans::{copied, in_words};
+use crate::plans::{copied, in_words, minutes};
 use crate::responders::{Computes, Foreseen, Foresees};
 use fields::fields;
 use foo_api::FooControlPlane;
@@ -24,7 +24,6 @@ use foo_model::{Blocked, Timestamp};
 use kube::ResourceExt;
 use kube::api::ObjectMeta;
 use kube_runtime::reflector::ObjectRef;
-use std::time::Duration;
 
 /// Reads of AWS for one plan, at most. A cluster with ten add-ons and ten access entries needs about fifty, if no pass has read
 /// them; each further entry two.
@@ -36,14 +35,9 @@ impl Foresees for EksControlPlanes {
     fn foresee<'a>(&'a self, plan: &'a FooPlan, computes: &'a Computes) -> Foreseen<'a> {
         Box::pin(async {
             let is_filtered = self.context.settings.watch_filter.is_some();
-            let changed = match Changed::of(plan, &self.own, is_filtered, trusted) {
-                Ok(changed) => changed?,
-                Err(error) => return Some(Err(error)),
-            };
-            let control_plane = self.foresee_control_plane(&changed, computes).await;
-            Some(
-                control_plane.map(|it| FooPlanStatus { control_plane: Some(it), ..FooPlanStatus::default() }),
-            )
+            let Some(changed) = Changed::of(plan, &self.own, is_filtered, trusted)? else { return Ok(None) };
+            let control_plane = Some(self.foresee_control_plane(&changed, computes).await?);
+            Ok(Some(FooPlanStatus { control_plane, ..FooPlanStatus::default() }))
         })
     }
 }
@@ -164,8 +158,4 @@ fn notes(forecast: &Forecast) -> Vec<String> {
 
 fn is_upgrade(change: &Change) -> bool {
     matches!(change, Change::Cluster { change: ClusterChange::UpdateVersion { .. }, .. })
-}
-
-fn minutes(duration: Duration) -> String {
-    format!("{} min", duration.as_secs() / 60)
 }
