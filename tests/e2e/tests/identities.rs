@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use foo_e2e::in_world;
 use foo_simulator::{AccessKey, Role};
 use foo_testbed::World;
-use foo_testbed::world::kinds::{Kind, text};
+use foo_testbed::world::kinds::{Kind, condition, text};
 use foo_testbed::world::{Cluster, Pool};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -163,10 +163,8 @@ async fn has_condition(
     let what = format!("CredentialsReady of the {what} to be {reason}");
     foo_testbed::wait_until(&what, Duration::from_mins(2), async || {
         let object = read().await?.unwrap_or_default();
-        let conditions = object.pointer("/status/conditions").and_then(Value::as_array).cloned();
-        let reported =
-            conditions.unwrap_or_default().into_iter().find(|it| text(it, "/type") == "CredentialsReady");
-        let is_so = reported.as_ref().is_some_and(|it| text(it, "/reason") == reason);
+        let reported = condition(&object, "CredentialsReady");
+        let is_so = reported.is_some_and(|(_, it, _)| it == reason);
         Ok(foo_testbed::Probe::when(is_so, || format!("{reported:?}")))
     })
     .await

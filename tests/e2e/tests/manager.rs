@@ -5,7 +5,7 @@ use foo_e2e::in_world;
 use foo_testbed::world::kinds::text;
 use foo_testbed::world::{Manager, QUIET_PERIOD, SOON};
 use foo_testbed::{Probe, World, nothing_happens, wait_until};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const LEASE: [&str; 6] = [
     "get",
@@ -133,6 +133,64 @@ fn diagnostics_are_for_users_that_the_api_server_authorizes() {
         }
         world.check_nothing_forbidden()
     });
+}
+
+/// Alerts count what the metrics show, and a page shows why an object waits: for each kind that has passes.
+#[test]
+fn metrics_and_pages_show_the_objects_of_every_kind() {
+    const NAME: &str = "kinds";
+    in_world(async |world| {
+        let cluster = world.cluster(NAME).await?;
+        let pool = cluster.pool(NAME, 1).await?;
+        let identity = json!({
+            "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooClusterIdentity",
+            "metadata": {"name": NAME}, "spec": {"secret": {"name": NAME}},
+        });
+        let node_config = json!({
+            "apiVersion": "bootstrap.foo.com/v1alpha1", "kind": "FooNodeConfig",
+            "metadata": {"name": NAME, "namespace": cluster.namespace()}, "spec": {"family": "AL2023"},
+        });
+        world.apply(&identity).await?;
+        world.apply(&node_config).await?;
+        pool.settles_at(1).await?;
+        for (manager, page, controller, kind) in [
+            (world.manager(), "/debug/pools", "pool", "FooMachinePool"),
+            (world.manager(), "/debug/clusters", "cluster", "FooCluster"),
+            (world.manager(), "/debug/identities", "identity", "FooClusterIdentity"),
+            (world.control_plane_manager(), "/debug/control-planes", "control-plane", "FooControlPlane"),
+            (world.bootstrap_manager(), "/debug/node-configs", "node-config", "FooNodeConfig"),
+        ] {
+            wait_until(&format!("{page} and the metrics of {kind}"), SOON, async || {
+                let shown: Value = serde_json::from_str(&manager.diagnostics(page).await?)?;
+                let all = shown.as_array().cloned().unwrap_or_default();
+                let has_passed = all.iter().any(|it| it["name"] == NAME && it["pass"]["error"].is_null());
+                let metrics = manager.metrics().await?;
+                let [of_kind, of_controller] =
+                    [format!("kind=\"{kind}\""), format!("controller=\"{controller}\"")];
+                let counted = [
+                    is_counted(&metrics, "foo_objects", &of_kind),
+                    is_counted(&metrics, "foo_conditions", &of_kind),
+                    is_counted(&metrics, "foo_condition_oldest_seconds", &of_kind),
+                    is_counted(&metrics, "foo_reconciles_total", &of_controller),
+                ];
+                let is_shown = has_passed && counted == [true; 4];
+                Ok(Probe::when(is_shown, || format!("{counted:?}, {all:?}")))
+            })
+            .await?;
+        }
+        Ok(())
+    });
+}
+
+/// Whether a series of this metric with this label is more than 0.
+fn is_counted(metrics: &str, name: &str, label: &str) -> bool {
+    let mut series = metrics.lines().filter(|line| {
+        line.strip_prefix(name).is_some_and(|rest| rest.starts_with('{')) && line.contains(label)
+    });
+    series.any(|line| {
+        let value = line.rsplit_once(' ').and_then(|(_, value)| value.parse::<f64>().ok());
+        value.is_some_and(|value| value > 0.0)
+    })
 }
 
 /// What a server responds to a request without TLS.

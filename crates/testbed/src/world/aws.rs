@@ -56,8 +56,7 @@ impl Aws {
         eks.addon = Duration::from_secs(2);
         eks.insights_refresh = Duration::from_secs(2);
         // A caller that trusts an association that EKS lists is refused for a while.
-        eks.policies_apply_after = Duration::from_secs(1);
-        eks.policies_apply_spread = Duration::from_secs(9);
+        eks.policies_apply_spread = Duration::from_secs(30);
         let handle = Handle::start(config).await.context("starting the simulated AWS")?;
         let region = handle.region(REGION);
         Ok(Self { handle, region, killed: Mutex::default() })

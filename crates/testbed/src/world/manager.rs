@@ -273,7 +273,8 @@ impl Manager {
         self.diagnostics("/metrics").await
     }
 
-    async fn diagnostics(&self, path: &str) -> Result<String> {
+    /// A page of its diagnostics.
+    pub async fn diagnostics(&self, path: &str) -> Result<String> {
         match self.diagnostics_for(Some(&self.token), path).await? {
             (200, page) => Ok(page),
             (status, text) => bail!("{path} of {}: {status} {text}", self.name),

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::Worlds;
 use foo_model::network::Parts;
-use foo_testbed::world::kinds::{Kind, condition, text};
+use foo_testbed::world::kinds::{Kind, condition};
 use foo_testbed::world::network::ids;
 use foo_testbed::world::{Cluster, Pool, REGION, WorldOptions, manifests};
 use foo_testbed::{Probe, World, wait_until};
@@ -103,22 +103,13 @@ pub(crate) async fn has_condition(
     wait_until(what, SOON_IN_AWS, async || {
         let object = cluster.read(Kind::FooCluster).await?.context("no FooCluster")?;
         let reported = condition(&object, kind);
-        if reported.is_some_and(&is_so) && is_observed(&object, kind) {
+        if reported.is_some_and(&is_so) {
             return Ok(Probe::Done(object));
         }
         let all = object.pointer("/status/conditions").map_or_else(String::new, Value::to_string);
         Ok(Probe::NotYet(all))
     })
     .await
-}
-
-fn is_observed(object: &Value, kind: &str) -> bool {
-    let generation = object.pointer("/metadata/generation");
-    let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
-    conditions.is_some_and(|conditions| {
-        let of_kind = conditions.iter().find(|condition| text(condition, "/type") == kind);
-        of_kind.is_some_and(|condition| condition.get("observedGeneration") == generation)
-    })
 }
 
 /// Nothing is there twice: as many parts as a network of that many zones with one NAT gateway has.
