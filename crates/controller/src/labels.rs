@@ -39,7 +39,7 @@ label_values!(
 );
 
 /// A clock that the manager compares its own with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Clock {
     /// That of the management cluster's API server.
@@ -364,7 +364,8 @@ impl From<http::StatusCode> for KubeCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use strum::{IntoEnumIterator as _, VariantNames as _};
+    use std::collections::{BTreeMap, BTreeSet};
+    use strum::{IntoEnumIterator, VariantNames as _};
 
     /// A condition that this enum forgets would be counted as one of another owner.
     #[test]
@@ -375,5 +376,68 @@ mod tests {
         for name in pools.chain(networks).chain(eks) {
             assert!(name.parse::<ConditionType>().is_ok(), "{name}");
         }
+    }
+
+    const PAGE: &str = include_str!("../../../docs/operations/metrics.md");
+
+    /// Rows whose values are those of an enum.
+    fn of_enums() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
+        fn all<T: IntoEnumIterator + Into<&'static str>>() -> BTreeSet<&'static str> {
+            T::iter().map(Into::into).collect()
+        }
+        let mut severities_and_outcomes = all::<EventOutcome>();
+        severities_and_outcomes.extend(["normal", "warning"]);
+        let mut invariants = all::<Invariant>();
+        assert!(invariants.remove("I6"), "it cannot be checked at run time: a lost event cannot be seen");
+        BTreeMap::from([
+            ("`controller`", all::<Controller>()),
+            ("`task`", all::<Task>()),
+            ("`clock`", all::<Clock>()),
+            ("`result`", all::<PassResult>()),
+            ("`outcome` of an action", all::<ActionOutcome>()),
+            ("`class`", all::<ReasonClass>()),
+            ("`invariant`", invariants),
+            ("`severity`; `outcome` of an event", severities_and_outcomes),
+            ("`kind` of an announcement", all::<EventKind>()),
+            ("`outcome` of an announcement", all::<AnnouncementOutcome>()),
+            ("`kind`", all::<Watched>()),
+            ("`client`", all::<KubeClient>()),
+            ("`verb`", all::<Verb>()),
+            ("`code` of Kubernetes", all::<KubeCode>()),
+        ])
+    }
+
+    /// Rows that refer to another list: names of Leases, the planner's actions, the conditions.
+    const ELSEWHERE: [&str; 3] = ["`name`, `lease`", "`action`", "`condition`, `status`"];
+
+    /// The words that a cell marks as code, without those in its brackets, which explain a value.
+    fn values(cell: &str) -> BTreeSet<&str> {
+        let mut depth = 0_i32;
+        let mut found = BTreeSet::new();
+        for (at, part) in cell.split('`').enumerate() {
+            let is_code = at % 2 == 1;
+            if is_code && depth == 0 {
+                found.insert(part);
+            } else if !is_code {
+                for c in part.chars() {
+                    depth += i32::from(c == '(') - i32::from(c == ')');
+                }
+            }
+        }
+        found
+    }
+
+    /// Whoever writes an alert or a dashboard takes the values from the page.
+    #[test]
+    fn the_page_has_every_value_of_every_label_and_no_other() {
+        let (_, table) = PAGE.split_once("\n| Label | Values |\n|---|---|\n").expect("a table");
+        let rows = table.lines().map_while(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+        let mut rows: BTreeMap<&str, &str> = rows.filter_map(|row| row.split_once(" | ")).collect();
+        for head in ELSEWHERE {
+            assert!(rows.remove(head).is_some(), "{head}");
+        }
+        let page: BTreeMap<&str, BTreeSet<&str>> =
+            rows.into_iter().map(|(head, cell)| (head, values(cell))).collect();
+        assert_eq!(page, of_enums());
     }
 }
