@@ -358,6 +358,11 @@ impl Aws {
         self.region.change_settings(change).unwrap();
     }
 
+    /// Whether the policy of a KMS key leaves it to IAM who may use it, where the manager has no right to it.
+    pub fn set_keys_need_rights(&mut self, need: bool) {
+        self.set(|settings| settings.eks.keys_need_rights = need);
+    }
+
     /// How long reads show what was before a change.
     pub fn set_lag(&mut self, lag: Duration) {
         self.set(|settings| settings.read_lag = lag);

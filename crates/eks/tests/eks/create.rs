@@ -2,6 +2,7 @@
 
 use crate::aws::role_arn;
 use crate::world::*;
+use foo_calls::report::Status;
 use foo_eks::Desired;
 use foo_eks::report::ConditionKind::*;
 use foo_model::eks::*;
@@ -251,6 +252,41 @@ fn a_key_that_the_manager_may_not_use_is_a_missing_right() {
         "give the manager kms:DescribeKey and kms:CreateGrant",
     );
 }
+
+/// Amazon EKS User Guide, "Encrypt Kubernetes secrets with KMS": of a key whose policy leaves that to IAM.
+#[test]
+fn a_cluster_is_created_with_its_key_once_the_manager_may_use_it() {
+    let mut world = World::new(Desired { encryption_key: Some(KEY.to_owned()), ..desired() });
+    world.aws.set_keys_need_rights(true);
+    world.run_for(Duration::from_mins(30));
+    world.assert_says(ClusterReady, Reason::AccessDenied, MISSING);
+    assert_eq!(world.condition(ClusterReady).status, Status::False);
+    assert!(world.aws.state().cluster.is_none());
+    world.aws.set_keys_need_rights(false);
+    world.settle();
+    world.assert_complete();
+    assert_eq!(world.cluster().encryption_key.as_deref(), Some(KEY));
+}
+
+/// The cluster serves all the while.
+#[test]
+fn a_cluster_that_exists_gets_its_key_once_the_manager_may_use_it() {
+    let mut world = World::settled(desired());
+    world.aws.set_keys_need_rights(true);
+    world.desired.encryption_key = Some(KEY.to_owned());
+    world.run_for(Duration::from_mins(30));
+    world.assert_says(ClusterReady, Reason::AccessDenied, MISSING);
+    assert_eq!(world.cluster().encryption_key, None);
+    world.aws.set_keys_need_rights(false);
+    world.settle();
+    world.assert_complete();
+    assert_eq!(world.cluster().encryption_key.as_deref(), Some(KEY));
+}
+
+const KEY: &str = "arn:aws:kms:eu-central-1:1:key/k";
+/// What the user reads.
+const MISSING: &str = "User not authorized to perform kms:DescribeKey: give the manager kms:DescribeKey and kms:CreateGrant for \
+                       the key of spec.eks.encryption";
 
 #[test]
 fn a_role_that_a_key_may_exclude_is_reported_with_the_key() {

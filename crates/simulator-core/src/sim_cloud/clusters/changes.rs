@@ -6,6 +6,10 @@ use crate::core::eks::Principals;
 use crate::core::eks::cluster::{Cluster, Update};
 use crate::core::error::AwsResult;
 use crate::core::rules::eks::PodSession;
+use crate::iam::ask::ask;
+use crate::iam::policy::Verdict;
+use crate::iam::refusals;
+use crate::service::Service;
 use foo_model::eks::{
     AddonChange, Change, Changed, ClusterChange, ConfigUpdate, EndpointAccess, EntryChange, NewCluster,
     PodIdentityChange, TagChange,
@@ -19,6 +23,7 @@ pub(super) fn carry_out(
     change: &Change,
     token: Option<&str>,
 ) -> AwsResult<Changed> {
+    may_use_key(region, caller, change)?;
     match change {
         Change::Cluster { cluster, change } => match change {
             ClusterChange::Create(new) => {
@@ -84,6 +89,27 @@ pub(super) fn carry_out(
             }
         },
         Change::Oidc(_) => Err(of_iam()),
+    }
+}
+
+/// The manager's policy has no right to a key, which is in the key's policy or in one of the user's: an in-process cloud has no policy, and
+/// gets the refusal of a caller with that one.
+fn may_use_key(region: &Region, caller: &str, change: &Change) -> AwsResult<()> {
+    let Change::Cluster { change, .. } = change else { return Ok(()) };
+    let key = match change {
+        ClusterChange::Create(new) => new.encryption_key.as_ref(),
+        ClusterChange::Encrypt(key) => Some(key),
+        ClusterChange::UpdateVersion { .. }
+        | ClusterChange::UpdateConfig(_)
+        | ClusterChange::RefreshInsights
+        | ClusterChange::Delete => None,
+    };
+    match key.filter(|_| region.settings.eks.keys_need_rights) {
+        Some(key) => {
+            let asked = ask("kms:DescribeKey".to_owned(), key);
+            Err(refusals::denied(&asked, Verdict::NotAllowed, Service::Eks, caller))
+        }
+        None => Ok(()),
     }
 }
 
