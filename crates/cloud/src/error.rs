@@ -123,7 +123,8 @@ impl fmt::Display for CloudError {
             _ if self.is_about_the_template() => write!(
                 f,
                 "{action}: {}: one of ec2:RunInstances, ec2:CreateTags, iam:PassRole for the role of the nodes, or the use \
-                 of the image is missing (statements LaunchFromOwnTemplates to GiveNodesTheirRole of the IAM policy)",
+                 of the image is missing (statements LaunchFromOwnTemplates to GiveNodesTheirRole of the IAM policy; the \
+                 parameter LaunchVpcs of its stack has to name the VPC of an existing network)",
                 self.message
             ),
             (ErrorKind::Denied, _) => {
@@ -217,9 +218,14 @@ mod tests {
             ),
         ] {
             let text = CloudError::new(Operation::CreateAutoScalingGroup, kind, None, message).to_string();
-            for named in
-                ["ec2:RunInstances", "ec2:CreateTags", "iam:PassRole", "the image", "LaunchFromOwnTemplates"]
-            {
+            for named in [
+                "ec2:RunInstances",
+                "ec2:CreateTags",
+                "iam:PassRole",
+                "the image",
+                "LaunchFromOwnTemplates",
+                "LaunchVpcs",
+            ] {
                 assert!(text.contains(named), "{text}");
             }
         }

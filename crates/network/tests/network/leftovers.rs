@@ -398,6 +398,27 @@ fn interfaces_that_the_vpc_cni_left_idle_are_deleted_without_being_asked_for() {
     assert_gone(&world);
 }
 
+/// The policy allows only those with the tags of the VPC CNI, which has no name of its cluster unless it was configured.
+#[test]
+fn the_right_to_delete_an_idle_interface_is_named_if_it_is_missing() {
+    let mut world = settled(desired("a"));
+    let subnet = world.aws.parts.subnets.keys().next().unwrap().clone();
+    let idle = world.aws.interface(&subnet, "aws-K8S-i-0123");
+    world.aws.by_hand(|parts| parts.interfaces.get_mut(&idle).unwrap().in_use = false);
+    world.aws.deny(&["DeleteNetworkInterface"]);
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_hours(1));
+    world.run_until("later", |it| it.aws.now > later);
+    assert!(world.aws.parts.interfaces.contains_key(&idle));
+    let condition = world.condition(ConditionKind::Deleting);
+    assert_eq!(condition.reason, Reason::AccessDenied, "{condition:?}");
+    let missing = "the IAM action ec2:DeleteNetworkInterface is missing";
+    assert!(condition.message.contains(missing), "{condition:?}");
+    world.aws.deny(&[]);
+    world.delete();
+    assert_gone(&world);
+}
+
 #[test]
 fn idle_interfaces_that_are_not_of_the_vpc_cni_stay() {
     for (description, in_use, requester_managed) in

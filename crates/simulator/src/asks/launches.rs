@@ -5,7 +5,7 @@
 //!
 //! Each instance profile is assumed to contain a role with its name.
 
-use super::on_template;
+use super::{networks, on_template};
 use crate::core::Region;
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::{Template, TemplateKey};
@@ -14,8 +14,7 @@ use crate::iam::ask::{arn, ask};
 use crate::iam::policy::{Ask, Verdict};
 use crate::iam::{Credentials, refusals};
 use crate::request::params::Params;
-use foo_model::network::{SecurityGroup, Subnet};
-use foo_model::{GroupName, LaunchTemplateId, SubnetId, VpcId};
+use foo_model::{GroupName, LaunchTemplateId, SecurityGroupId, SubnetId};
 
 const RUN: &str = "ec2:RunInstances";
 
@@ -72,20 +71,21 @@ fn asks_of(region: &Region, template: &Template, spec: &Params, subnets: &[Strin
     let mut asks =
         vec![on_template(region, RUN.to_owned(), template).with("ec2:LaunchTemplate", from.clone())];
     asks.extend(["instance", "volume", "network-interface"].map(|kind| on(kind, "*")));
-    let within = |asked: Ask, vpc: Option<&VpcId>| match vpc {
-        Some(vpc) => asked.with("ec2:Vpc", arn(region, "vpc", vpc.as_str())),
-        None => asked,
+    // Conditions know the VPC and the tags of these (Service Authorization Reference, "Amazon EC2": RunInstances).
+    let within = |id: &str| {
+        let part = networks::on(region, RUN, id);
+        part.map(|it| it.with("ec2:LaunchTemplate", from.clone()))
     };
-    asks.extend(subnets.iter().map(|subnet| {
-        let known = region.network.get::<Subnet>(&SubnetId::new(subnet.as_str()));
-        within(on("subnet", subnet), known.map(|it| &it.vpc))
-    }));
+    asks.extend(subnets.iter().map(|id| within(id).unwrap_or_else(|| on("subnet", id))));
     let Ok(version) = template.version(spec.text("Version").unwrap_or("$Default")) else { return asks };
     let data: &LaunchData = &version.data;
-    asks.extend(data.security_groups().iter().map(|group| {
-        let known = region.network.get::<SecurityGroup>(group);
-        within(on("security-group", group.as_str()), known.map(|it| &it.vpc))
-    }));
+    let groups = data.security_groups();
+    asks.extend(
+        groups
+            .iter()
+            .map(SecurityGroupId::as_str)
+            .map(|id| within(id).unwrap_or_else(|| on("security-group", id))),
+    );
     asks.extend(data.image().iter().map(|image| on("image", image.as_str())));
     asks.extend(data.key_name().iter().map(|key| on("key-pair", key)));
     for kind in ["instance", "volume", "network-interface"] {

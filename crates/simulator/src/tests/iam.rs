@@ -1,6 +1,7 @@
 //! Keys, policies and DryRun, over the wire.
 
 use super::scene::{REGION, Scene};
+use super::shipped::shipped;
 use crate::core::Settings;
 use crate::core::settings::TemplateRefusal;
 use crate::wire::{WireRequest, WireResponse, respond};
@@ -290,7 +291,7 @@ async fn only_a_caller_who_may_launch_its_template_creates_a_group() {
     }
 }
 
-/// The stack of the policies narrows launches to VPCs and key pairs; the defaults allow all of them.
+/// The policy is to be narrowed to VPCs and key pairs; as it is, it allows all of them.
 #[tokio::test]
 async fn a_launch_uses_only_the_vpcs_and_keys_of_the_policy() {
     let tag = format!("&Tags.member.1.Key={OWNER}&Tags.member.1.Value=a&Tags.member.1.ResourceId=own");
@@ -311,6 +312,45 @@ async fn a_launch_uses_only_the_vpcs_and_keys_of_the_policy() {
         assert_eq!(status, 200, "{body}");
         let (status, body) = ask(&sim, "manager", "autoscaling", &create_group("own", &tag)).await;
         assert_eq!(status == 200, made, "{vpcs} {keys}: {body}");
+    }
+}
+
+/// By default the stack allows launches into no VPC that is not the provider's. Subnets and groups of a managed network have the
+/// ownership tag: all that a launch uses must be of clusters that the policy is for.
+#[tokio::test]
+async fn a_launch_into_a_managed_network_needs_its_tags_and_no_vpc_in_the_policy() {
+    const SUBNET: &str = "subnet-0a00000000000000a";
+    const GROUP: &str = "sg-0a000000000000001";
+    const VPC: &str = "vpc-0a000000000000001";
+    let tag = format!("&Tags.member.1.Key={OWNER}&Tags.member.1.Value=team-a/c&Tags.member.1.ResourceId=own");
+    let template = format!(
+        "{CREATE_TEMPLATE}&LaunchTemplateName=own&TagSpecification.1.ResourceType=launch-template\
+         &TagSpecification.1.Tag.1.Key={OWNER}&TagSpecification.1.Tag.1.Value=team-a/c"
+    );
+    let (own, other) = (Some("team-a/c"), Some("team-b/c"));
+    for (vpcs, subnet, group, made) in [
+        ("None", own, own, true),
+        ("None", None, None, false),
+        ("None", own, None, false),
+        ("None", None, own, false),
+        ("None", other, own, false),
+        ("None", own, other, false),
+        // An existing network, and a group of the user's in a managed one.
+        (VPC, None, None, true),
+        (VPC, own, None, true),
+        ("vpc-0b000000000000001", None, None, false),
+    ] {
+        let sim = Simulator::new(SimulatorConfig::stepped());
+        let policy = Some(shipped("Policy", &[("Clusters", "team-a/*"), ("LaunchVpcs", vpcs)]));
+        sim.put_key(AccessKey { id: "manager".into(), secret: "s".into(), policy });
+        for (id, owner) in [(SUBNET, subnet), (GROUP, group)] {
+            let tags = owner.map(|owner| (OWNER.to_owned(), owner.to_owned())).into_iter().collect();
+            let tagged = sim.region(REGION).with(|region| region.create_tags(&[id.to_owned()], &tags));
+            tagged.expect("a region").expect("tagged");
+        }
+        assert_eq!(ask(&sim, "manager", "ec2", &template).await.0, 200);
+        let (status, body) = ask(&sim, "manager", "autoscaling", &create_group("own", &tag)).await;
+        assert_eq!(status == 200, made, "{vpcs} {subnet:?} {group:?}: {body}");
     }
 }
 

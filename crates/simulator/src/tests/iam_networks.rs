@@ -2,14 +2,17 @@
 //! "Elastic Load Balancing V2").
 
 use super::scene::REGION;
+use super::shipped::shipped;
 use crate::asks::of_call;
-use crate::core::network::{INTERNET_GATEWAY, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
+use crate::core::network::{INTERNET_GATEWAY, NewInterface, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
 use crate::iam::policy::Ask;
 use crate::request::params::Params;
 use crate::service::Service;
 use crate::wire::{WireRequest, WireResponse, all_actions, respond};
 use crate::{AccessKey, Policy, Simulator, SimulatorConfig};
 use foo_model::Timestamp;
+use foo_model::network::EndpointState;
+use std::time::Duration;
 
 const NETWORK: &str = "infrastructure.foo.com/network";
 
@@ -192,8 +195,12 @@ const POLICY: &str = r#"{"Version":"2012-10-17","Statement":[
     {"Effect":"Allow","Action":"elasticloadbalancing:DescribeLoadBalancers","Resource":"*"}]}"#;
 
 async fn ask(sim: &Simulator, service: &str, form: &str) -> String {
+    ask_as(sim, "manager", service, form).await
+}
+
+async fn ask_as(sim: &Simulator, caller: &str, service: &str, form: &str) -> String {
     let authorization =
-        format!("AWS4-HMAC-SHA256 Credential=manager/20260101/{REGION}/{service}/aws4_request");
+        format!("AWS4-HMAC-SHA256 Credential={caller}/20260101/{REGION}/{service}/aws4_request");
     let request = WireRequest {
         authorization: Some(&authorization),
         query: "",
@@ -276,4 +283,122 @@ async fn private_names_of_an_endpoint_need_a_right_of_route_53() {
     has(&[ec2, &zones(&format!("VPCId={VPC},VPCRegion={REGION}"))]);
     let allowed = ask(&sim, "ec2", &create).await;
     assert!(allowed.contains("DryRunOperation"), "{allowed}");
+}
+
+/// A simulator whose manager has one policy of the stack.
+fn with_shipped(resource: &str, given: &[(&str, &str)]) -> Simulator {
+    let sim = sim();
+    let policy = Some(shipped(resource, given));
+    sim.put_key(AccessKey { id: "manager".into(), secret: "s".into(), policy });
+    sim
+}
+
+fn is_denied(body: &str) -> bool {
+    body.contains("<Code>UnauthorizedOperation</Code>")
+}
+
+/// The statements DeleteIdleInterfacesOfNodes and, of left-overs, DeleteLeftInterfaces: tags of the VPC CNI say whose they are.
+#[tokio::test]
+async fn interfaces_of_the_vpc_cni_are_deleted_by_the_name_of_their_cluster() {
+    const CLUSTER: (&str, &str) = ("cluster.k8s.amazonaws.com/name", "team-a_blue-1");
+    const INSTANCE: (&str, &str) = ("node.k8s.amazonaws.com/instance_id", "i-0123");
+    const OF_ANOTHER: (&str, &str) = (CLUSTER.0, "team-b_blue-1");
+    let (all, of_team) = (&[][..], &[("ControlPlaneNames", "team-a_*")][..]);
+    for (policy, given, tags, deleted) in [
+        ("NetworkPolicy", all, &[CLUSTER, INSTANCE][..], true),
+        ("NetworkPolicy", of_team, &[CLUSTER, INSTANCE], true),
+        ("NetworkPolicy", of_team, &[OF_ANOTHER, INSTANCE], false),
+        ("NetworkPolicy", all, &[INSTANCE], false),
+        ("NetworkPolicy", all, &[CLUSTER], false),
+        ("NetworkPolicy", all, &[("Name", "mine")], false),
+        ("LeftoversPolicy", all, &[CLUSTER], true),
+        ("LeftoversPolicy", of_team, &[OF_ANOTHER], false),
+        ("LeftoversPolicy", all, &[INSTANCE], false),
+    ] {
+        let sim = with_shipped(policy, given);
+        let new = NewInterface {
+            subnet: PUBLIC_SUBNETS[0].into(),
+            groups: [].into(),
+            description: "aws-K8S-i-0123".into(),
+            requester_managed: false,
+            in_use: false,
+            public_ip: None,
+            tags: tags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
+        };
+        let id = sim.region(REGION).put_foreign_interface(new).expect("an interface");
+        let body = ask(&sim, "ec2", &format!("Action=DeleteNetworkInterface&NetworkInterfaceId={id}")).await;
+        assert_eq!(is_denied(&body), !deleted, "{policy} {given:?} {tags:?}: {body}");
+        let left = sim.region(REGION).with(|region| region.network_now()).expect("a region").interfaces;
+        assert_eq!(left.contains_key(&id), !deleted, "{policy} {given:?} {tags:?}");
+    }
+}
+
+/// The id in a response to a creation.
+fn id_in(body: &str, element: &str) -> String {
+    let after = body.split_once(&format!("<{element}>")).map(|(_, after)| after);
+    after.and_then(|after| after.split_once('<')).unwrap_or_else(|| panic!("{element}: {body}")).0.to_owned()
+}
+
+/// The statements DeleteEndpointsOfGuardDuty and DeleteGroupsOfGuardDuty: what GuardDuty tagged may be deleted, and nothing like it of
+/// other owners.
+#[tokio::test]
+async fn what_guardduty_created_may_be_deleted_and_nothing_like_it() {
+    let sim = with_shipped("LeftoversPolicy", &[]);
+    let create = async |key: &str| {
+        let tags = |kind: &str| {
+            format!(
+                "&TagSpecification.1.ResourceType={kind}&TagSpecification.1.Tag.1.Key={key}&TagSpecification.1.Tag.1.Value=true"
+            )
+        };
+        let group = format!(
+            "Action=CreateSecurityGroup&VpcId={VPC}&GroupName=GuardDutyManagedSecurityGroup-{key}&GroupDescription=x{}",
+            tags("security-group")
+        );
+        let group = id_in(&ask_as(&sim, "foreign", "ec2", &group).await, "groupId");
+        let rule = format!(
+            "Action=AuthorizeSecurityGroupIngress&GroupId={group}&IpPermissions.1.IpProtocol=tcp&IpPermissions.1.FromPort=443\
+             &IpPermissions.1.ToPort=443&IpPermissions.1.IpRanges.1.CidrIp=10.0.0.0/16"
+        );
+        assert!(!ask_as(&sim, "foreign", "ec2", &rule).await.contains("<Code>"));
+        let endpoint = format!(
+            "Action=CreateVpcEndpoint&VpcId={VPC}&VpcEndpointType=Interface&PrivateDnsEnabled=false\
+             &ServiceName=com.amazonaws.{REGION}.guardduty-data&SubnetId.1={}&SecurityGroupId.1={group}{}",
+            PUBLIC_SUBNETS[0],
+            tags("vpc-endpoint")
+        );
+        let endpoint = id_in(&ask_as(&sim, "foreign", "ec2", &endpoint).await, "vpcEndpointId");
+        (endpoint, group)
+    };
+    let (managed, foreign) = (create("GuardDutyManaged").await, create("Name").await);
+    sim.step(Duration::from_mins(10));
+    let on_group = |group: &str| {
+        let rule = "IpPermissions.1.IpProtocol=tcp&IpPermissions.1.FromPort=443&IpPermissions.1.ToPort=443\
+                    &IpPermissions.1.IpRanges.1.CidrIp=10.0.0.0/16";
+        let everything = "IpPermissions.1.IpProtocol=-1&IpPermissions.1.IpRanges.1.CidrIp=0.0.0.0/0";
+        [
+            format!("Action=RevokeSecurityGroupIngress&GroupId={group}&{rule}"),
+            format!("Action=RevokeSecurityGroupEgress&GroupId={group}&{everything}"),
+            format!("Action=DeleteSecurityGroup&GroupId={group}"),
+        ]
+    };
+    let on_endpoint = |id: &str| format!("Action=DeleteVpcEndpoints&VpcEndpointId.1={id}");
+    for (what, allowed) in [(&foreign, false), (&managed, true)] {
+        let (endpoint, group) = what;
+        let body = ask(&sim, "ec2", &on_endpoint(endpoint)).await;
+        assert_eq!(is_denied(&body), !allowed, "{body}");
+        sim.step(Duration::from_mins(10));
+        for form in on_group(group) {
+            let body = ask(&sim, "ec2", &form).await;
+            assert_eq!(body.contains("<Code>"), !allowed, "{form}: {body}");
+            assert_eq!(is_denied(&body), !allowed, "{form}: {body}");
+        }
+    }
+    let both = format!("{}&VpcEndpointId.2={}", on_endpoint("vpce-1"), foreign.0);
+    assert!(is_denied(&ask(&sim, "ec2", &both).await), "one of several is enough for a refusal");
+    let left = sim.region(REGION).with(|region| region.network_now()).expect("a region");
+    assert!(left.endpoints.contains_key(&foreign.0.as_str().into()));
+    assert!(left.security_groups.contains_key(&foreign.1.as_str().into()));
+    assert!(!left.security_groups.contains_key(&managed.1.as_str().into()));
+    let endpoint = left.endpoints.get(&managed.0.as_str().into());
+    assert!(endpoint.is_none_or(|it| it.state == EndpointState::Deleted), "{endpoint:?}");
 }

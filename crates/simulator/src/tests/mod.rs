@@ -13,6 +13,7 @@ mod scale;
 #[expect(dead_code, reason = "the tests of the core need more of it")]
 #[path = "../../../simulator-core/src/tests/scene.rs"]
 mod scene;
+mod shipped;
 mod sqs;
 mod ssm;
 mod sts;

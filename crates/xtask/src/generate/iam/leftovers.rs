@@ -5,6 +5,7 @@
 //! Elastic Load Balancing", "… for AWS Elastic Load Balancing V2" and "… for Amazon EC2".
 
 use super::guards::Guard;
+use super::networks::TAG_CNI_CLUSTER;
 use super::statement::{Statement, allow, has_tag};
 use foo_cloud::Operation;
 
@@ -19,8 +20,6 @@ const BALANCERS: &[&str] =
 const TAG_CONTROLLER: &str = "elbv2.k8s.aws/cluster";
 /// On load balancers of the cloud controller manager: the Service.
 const TAG_SERVICE: &str = "kubernetes.io/service-name";
-/// On interfaces of the VPC CNI: the name of the cluster.
-const TAG_CNI: &str = "cluster.k8s.amazonaws.com/name";
 
 /// On what Amazon EKS makes for a control plane: the name of that.
 const TAG_EKS: &str = "aws:eks:cluster-name";
@@ -54,7 +53,7 @@ pub(super) fn statements() -> Vec<Statement> {
             "DeleteLeftInterfaces",
             Guard::LeftInterface.actions(),
             &[INTERFACES],
-            Some(has_tag("aws:ResourceTag", TAG_CNI)),
+            Some(has_tag("aws:ResourceTag", TAG_CNI_CLUSTER)),
             "Interfaces that the VPC CNI of a workload cluster left.",
         ),
         allow(

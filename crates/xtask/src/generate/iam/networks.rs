@@ -4,7 +4,7 @@
 //! Amazon EC2", "… for Amazon Route 53" and "… for Service Quotas".
 
 use super::guards::Guard;
-use super::statement::{Statement, allow, has_tag};
+use super::statement::{Statement, allow, has_tags};
 use foo_cloud::Operation;
 use foo_model::names::{TAG_CLUSTER, TAG_INSTALLATION, TAG_NETWORK, TAG_ROLE};
 use serde_json::{Value, json};
@@ -12,8 +12,10 @@ use serde_json::{Value, json};
 /// The statement about VPCs of users in which the provider may create networks.
 pub(super) const GIVEN_VPCS: &str = "UseGivenVpcs";
 
-/// On interfaces of the VPC CNI: the instance.
-const TAG_CNI: &str = "node.k8s.amazonaws.com/instance_id";
+/// On interfaces of the VPC CNI: the instance, from their creation on.
+const TAG_CNI_INSTANCE: &str = "node.k8s.amazonaws.com/instance_id";
+/// On the same: the name of the cluster as the VPC CNI knows it (`CLUSTER_NAME`), which EKS sets (amazon-vpc-cni-k8s, README).
+pub(super) const TAG_CNI_CLUSTER: &str = "cluster.k8s.amazonaws.com/name";
 
 /// Parts that need no other part, parts that need a VPC, and parts that need several others.
 const FIRST: &[&str] =
@@ -52,7 +54,7 @@ pub(super) fn statements() -> Vec<Statement> {
 
 /// The condition that a resource or request has the tag of the network and the ownership tag.
 fn is_own(key: &str) -> Value {
-    json!({"Null": {format!("{key}/{TAG_CLUSTER}"): "false", format!("{key}/{TAG_NETWORK}"): "false"}})
+    has_tags(key, &[TAG_CLUSTER, TAG_NETWORK])
 }
 
 /// A condition with another operator added.
@@ -132,9 +134,11 @@ fn of_parts() -> Vec<Statement> {
             "DeleteIdleInterfacesOfNodes",
             vec![Operation::DeleteNetworkInterface.iam_action()],
             &["arn:*:ec2:*:*:network-interface/*"],
-            Some(has_tag("aws:ResourceTag", TAG_CNI)),
+            Some(has_tags("aws:ResourceTag", &[TAG_CNI_INSTANCE, TAG_CNI_CLUSTER])),
             "Interfaces that the VPC CNI created for an instance and that stayed when it terminated. They have the security group of the Nodes, \
-             and keep it and their subnet from being deleted. AWS deletes no interface that is attached.",
+             and keep it and their subnet from being deleted. AWS deletes no interface that is attached. A policy cannot know the VPC of a \
+             managed network, but the VPC CNI tags what it creates with the instance, and with the name of its cluster if it knows that \
+             (`CLUSTER_NAME`, which EKS sets): the parameter `ControlPlaneNames` of the stack limits these names.",
         ),
     ]
 }

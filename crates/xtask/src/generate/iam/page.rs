@@ -28,21 +28,25 @@ pub(super) fn page(manager: &Manager, extension: &[Statement]) -> Result<String>
          of another |\n\
          | `Groups` | `*` | names of groups, such as `prod-*`. By default the name of a group is `<namespace>-<cluster>-<pool>`, so a common \
          prefix of namespaces selects their groups |\n\
-         | `LaunchVpcs` | `*` | ids of the VPCs in which instances may be launched. Ids of managed networks are not known before |\n\
+         | `LaunchVpcs` | `None` | ids of the VPCs with existing networks in which instances may be launched; by default none. Into subnets and \
+         security groups of managed networks instances may be launched in any case: they have the ownership tag (`Clusters`). \
+         A managed network in which pools use groups of yours needs its VPC here, too |\n\
          | `KeyPairs` | `None` | names of the key pairs that instances may get (`sshKeyName`); by default none |\n\
          | `EventQueues` | `foo-events*` | names of the [queues of events](../operations/events.md) |\n\
          | `InstanceProfiles` | `*.nodes.infrastructure.foo.com` | names of the instance profiles that the manager reads: those of pools of clusters on EKS, or with user data in \
          S3 |\n\
-         | `PrincipalRoles` | `*` | names of the roles that the manager reads: those of nodes, of `accessEntries` and its own, which \
-         may have any name |\n\
+         | `PrincipalRoles` | `*` | names of the roles that the manager reads: those in `accessEntries` and its own. `*`, because these have the \
+         names of your organisation, and those of IAM Identity Center (`AWSReservedSSO_…`) cannot be chosen at all. Of a role that it may not read \
+         the manager does not see that it was deleted and created again, for which EKS would still have the entry of the old one; `AccessReady` then \
+         is False with the reason `AccessDenied` and names `iam:GetRole` and the role. The action only reads: no policy, and no credentials |\n\
          | `Networks` | `No` | `Yes` adds the policy for managed networks |\n\
          | `Leftovers` | `No` | `Yes` adds the policy for leftovers of workload clusters |\n\
          | `ControlPlanes` | `No` | `Yes` adds the policy for control planes on EKS |\n\
-         | `ControlPlaneNames` | `*` | names of the EKS clusters that may be read, created and changed with all their parts. By default the name of a cluster \
-         begins with its namespace |\n\
+         | `ControlPlaneNames` | `*` | names of the EKS clusters that may be read, created and changed with all their parts, and whose idle interfaces may be deleted with a \
+         managed network. By default the name of a cluster begins with its namespace |\n\
          | `Adoption` | `No` | `Yes` adds the policy for the adoption of EKS clusters |\n\
          | `UserData` | `No` | `Yes` adds the policy for user data in S3 |\n\
-         | `UserDataBuckets` | `*` | names of the buckets for user data |\n\
+         | `UserDataBuckets` | `foo-user-data*` | names of the [buckets for user data](../nodes.md#user-data-in-s3) |\n\
          | `UserDataNamespaces` | `*` | namespaces of the pools whose user data may be written and deleted |\n\
          | `ClusterRoles` | `*.eks.infrastructure.foo.com` | which roles control planes may get |\n\
          | `PodRoles` | `*.pods.infrastructure.foo.com` | which roles pods may get through add-ons and pod identity associations |\n\

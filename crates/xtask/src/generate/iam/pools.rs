@@ -7,6 +7,7 @@ use super::guards::Guard;
 use super::statement::{Effect, Statement, allow, has_tag, is_owned};
 use foo_cloud::Operation;
 use foo_cloud::queue::TAG_EVENTS;
+use foo_model::names::TAG_CLUSTER;
 use serde_json::json;
 
 pub(super) const GROUPS: &str = "arn:*:autoscaling:*:*:autoScalingGroup:*:autoScalingGroupName/*";
@@ -14,7 +15,7 @@ pub(super) const GROUPS: &str = "arn:*:autoscaling:*:*:autoScalingGroup:*:autoSc
 pub(super) const QUEUES: &str = "arn:*:sqs:*:*:foo-events*";
 pub(super) const KEY_PAIRS: &str = "arn:*:ec2:*:*:key-pair/*";
 /// As a condition of launches.
-pub(super) const LAUNCH_VPCS: &str = "arn:*:ec2:*:*:vpc/*";
+const LAUNCH_VPCS: &str = "arn:*:ec2:*:*:vpc/*";
 /// Roles that nodes may get. A user who may create pools chooses both the instance profile and what runs at the start of an
 /// instance, and so gets the permissions of every role with such a name.
 pub(super) const NODE_ROLES: &str = "arn:*:iam::*:role/*.nodes.infrastructure.foo.com";
@@ -149,12 +150,25 @@ fn of_launches() -> Vec<Statement> {
             why: "The other resources of a launch, and only in a launch from a template.",
         },
         Statement {
-            sid: "LaunchOnlyIntoVpcs",
+            sid: "LaunchIntoOwnNetworks",
+            effect: Effect::Allow,
+            actions: vec!["ec2:RunInstances".to_owned()],
+            resources: LAUNCHED_INTO.to_vec(),
+            condition: Some(json!({
+                "ArnLike": {"ec2:LaunchTemplate": TEMPLATES},
+                "Null": {format!("aws:ResourceTag/{TAG_CLUSTER}"): "false"},
+            })),
+            why: "Subnets and security groups of a launch: those of managed networks, which have the ownership tag.",
+        },
+        Statement {
+            sid: "LaunchIntoNamedVpcs",
             effect: Effect::Allow,
             actions: vec!["ec2:RunInstances".to_owned()],
             resources: LAUNCHED_INTO.to_vec(),
             condition: Some(json!({"ArnLike": {"ec2:LaunchTemplate": TEMPLATES, "ec2:Vpc": LAUNCH_VPCS}})),
-            why: "Subnets and security groups of a launch. The policy cannot know your VPCs: narrow the second condition to those.",
+            why: "Subnets and security groups that are not the provider's: of existing networks, and groups of yours in a managed network. \
+                  The policy cannot know your VPCs: replace the second condition by their ARNs, or remove the statement if there \
+                  are none. The stack allows only those that its parameter `LaunchVpcs` names, by default none.",
         },
         Statement {
             sid: "TagNewInstances",

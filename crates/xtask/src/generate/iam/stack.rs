@@ -1,7 +1,7 @@
 //! deploy/aws/iam.yaml: the policies as a CloudFormation stack, narrowed by parameters.
 
 use super::control_planes::{CLUSTER_ROLES, CLUSTERS, PARTS, POD_ROLES, PROFILES, ROLES};
-use super::networks::GIVEN_VPCS;
+use super::networks::{GIVEN_VPCS, TAG_CNI_CLUSTER};
 use super::pools::{GROUPS, KEY_PAIRS, NODE_ROLES, QUEUES};
 use super::user_data::{BUCKETS, FOLDERS, OBJECTS};
 use anyhow::{Context as _, Result};
@@ -73,8 +73,8 @@ Parameters:
     Description: Names of groups that may be made and changed.
   LaunchVpcs:
     Type: String
-    Default: "*"
-    Description: Ids of the VPCs in which instances may be launched. Those of managed networks are not known before.
+    Default: None
+    Description: Ids of VPCs with existing networks in which instances may be launched. None fits none. Managed networks need no entry.
   KeyPairs:
     Type: String
     Default: None
@@ -90,7 +90,7 @@ Parameters:
   PrincipalRoles:
     Type: String
     Default: "*"
-    Description: Names of the roles that are read, those of nodes, of accessEntries and of the manager itself, whatever their names.
+    Description: Names of the roles that are read, those in accessEntries and that of the manager itself, whatever their names.
   Networks:
     Type: String
     Default: "No"
@@ -109,7 +109,7 @@ Parameters:
   ControlPlaneNames:
     Type: String
     Default: "*"
-    Description: Names of the EKS clusters that may be made and changed. A role for one tenant needs the prefix of its namespace.
+    Description: Names of the EKS clusters that may be made and changed, and whose idle interfaces may be deleted. A role for one tenant needs the prefix of its namespace.
   Adoption:
     Type: String
     Default: "No"
@@ -122,8 +122,8 @@ Parameters:
     Description: Whether there is a policy for user data in S3 (userDataStorage of a FooMachinePool).
   UserDataBuckets:
     Type: String
-    Default: "*"
-    Description: Names of the buckets for user data.
+    Default: "foo-user-data*"
+    Description: Names of the buckets for user data, BucketName of deploy/aws/user-data-bucket.yaml.
   UserDataNamespaces:
     Type: String
     Default: "*"
@@ -222,8 +222,9 @@ fn narrowed(value: Value) -> Value {
                 fields.insert("ec2:Vpc".to_owned(), parameter("arn:*:ec2:*:*:vpc/${LaunchVpcs}"));
             }
             for key in ["aws:RequestTag", "aws:ResourceTag"] {
-                narrow_clusters(&mut fields, &format!("{key}/{TAG_CLUSTER}"));
+                narrow_tag(&mut fields, &format!("{key}/{TAG_CLUSTER}"), "${Clusters}");
             }
+            narrow_tag(&mut fields, &format!("aws:ResourceTag/{TAG_CNI_CLUSTER}"), "${ControlPlaneNames}");
             fields.into_iter().map(|(name, value)| (name, narrowed(value))).collect()
         }
         other => other,
@@ -234,8 +235,8 @@ fn parameter(text: &str) -> Value {
     json!({"Fn::Sub": text})
 }
 
-/// Of a condition that asks whether the ownership tag is there: it must have one of these values.
-fn narrow_clusters(condition: &mut Map<String, Value>, key: &str) {
+/// Of a condition that asks whether a tag is there: it must have one of these values.
+fn narrow_tag(condition: &mut Map<String, Value>, key: &str, values: &str) {
     let Some(existing) = condition.get_mut("Null").and_then(Value::as_object_mut) else { return };
     if existing.remove(key).is_none() {
         return;
@@ -243,5 +244,5 @@ fn narrow_clusters(condition: &mut Map<String, Value>, key: &str) {
     if existing.is_empty() {
         condition.remove("Null");
     }
-    condition.insert("StringLike".to_owned(), json!({key: parameter("${Clusters}")}));
+    condition.insert("StringLike".to_owned(), json!({key: parameter(values)}));
 }

@@ -1,7 +1,7 @@
 //! A statement of a policy, and the sentence that goes with it.
 
 use foo_model::names::TAG_CLUSTER;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// What a statement does with what it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
@@ -34,7 +34,14 @@ impl Statement {
 
 /// The resource or request has this tag, whatever its value.
 pub(super) fn has_tag(key: &str, tag: &str) -> Value {
-    json!({"Null": {format!("{key}/{tag}"): "false"}})
+    has_tags(key, &[tag])
+}
+
+/// The resource or request has all of these tags, whatever their values.
+pub(super) fn has_tags(key: &str, tags: &[&str]) -> Value {
+    let present: Map<String, Value> =
+        tags.iter().map(|tag| (format!("{key}/{tag}"), json!("false"))).collect();
+    json!({"Null": present})
 }
 
 /// The resource or request has the ownership tag.

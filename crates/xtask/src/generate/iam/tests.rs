@@ -172,8 +172,13 @@ fn a_group_is_never_deleted_by_force() {
 
 /// Parameters whose default is narrower than the policy, which cannot know what an installation needs: the quick start
 /// needs no more.
-const NARROWER: [(&str, &str); 3] =
-    [("KeyPairs", "None"), ("GivenVpcs", "None"), ("InstanceProfiles", "*.nodes.infrastructure.foo.com")];
+const NARROWER: [(&str, &str); 5] = [
+    ("KeyPairs", "None"),
+    ("GivenVpcs", "None"),
+    ("LaunchVpcs", "None"),
+    ("InstanceProfiles", "*.nodes.infrastructure.foo.com"),
+    ("UserDataBuckets", "foo-user-data*"),
+];
 
 /// With its defaults the stack says what the policies say, or less; `StringLike *` asks for the tag as `Null` does.
 #[test]
@@ -243,7 +248,8 @@ fn the_stack_narrows_each_resource_that_a_tenant_could_share() {
         let (sid, all) = (statement["Sid"].as_str().unwrap(), statement.to_string());
         let (vpc, key) =
             (all.contains(":subnet/") || all.contains(":security-group/"), all.contains(":key-pair/"));
-        assert_eq!(vpc, all.contains("vpc/${LaunchVpcs}"), "{sid}");
+        let own = all.contains(&format!("aws:ResourceTag/{TAG_CLUSTER}\":{{\"Fn::Sub\":\"${{Clusters}}\"}}"));
+        assert!(!vpc || own != all.contains("vpc/${LaunchVpcs}"), "{sid}: {all}");
         assert_eq!(key, all.contains("key-pair/${KeyPairs}"), "{sid}");
         assert_eq!(all.contains(":sqs:"), all.contains("${EventQueues}"), "{sid}");
     }
@@ -466,6 +472,22 @@ fn the_stack_narrows_user_data_to_buckets_and_namespaces() {
     }
     let listed = of("FindStoredUserData");
     assert_eq!(listed["Condition"]["StringLike"]["s3:prefix"]["Fn::Sub"], "*foo-user-data/team-a/*");
+}
+
+/// Who follows docs/nodes.md needs no parameter: the default of one stack fits the default name of the other.
+#[test]
+fn the_bucket_of_the_stack_and_of_the_page_may_be_used_by_default() {
+    let stack = |path: &str| crate::yaml::parse(&text(path)).unwrap().remove(0);
+    let default = stack("deploy/aws/iam.yaml")["Parameters"]["UserDataBuckets"]["Default"].clone();
+    let begin = default.as_str().unwrap().strip_suffix('*').unwrap();
+    assert!(!begin.is_empty());
+    let bucket = stack("deploy/aws/user-data-bucket.yaml");
+    assert_eq!(bucket["Parameters"]["BucketName"]["Default"], "");
+    let name = &bucket["Resources"]["Bucket"]["Properties"]["BucketName"]["Fn::If"][2];
+    assert!(name.as_str().unwrap().starts_with(begin), "{name}");
+    let page = std::fs::read_to_string(crate::root().join("docs/nodes.md")).unwrap();
+    let mut named = page.lines().filter_map(|line| line.trim().strip_prefix("bucket: "));
+    assert!(named.clone().count() > 0 && named.all(|name| name.starts_with(begin)));
 }
 
 /// The variable is IAM's, and reaches it as it is: CloudFormation replaces only what is in `Fn::Sub`.
