@@ -27,6 +27,8 @@ label_values!(
     AnnouncementOutcome,
     EventOutcome,
     ActionOutcome,
+    LaunchOutcome,
+    RolloutOutcome,
     Invariant,
     Watched,
     KubeClient,
@@ -170,6 +172,26 @@ pub enum ActionOutcome {
     Refused,
     /// It failed.
     Failed,
+}
+
+/// How the launch of an instance ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum LaunchOutcome {
+    /// Its Node became Ready.
+    Ready,
+    /// Its Machine was deleted before.
+    Deleted,
+}
+
+/// How a roll-out ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum RolloutOutcome {
+    /// All instances have the new content.
+    Finished,
+    /// The new content failed, and all instances have the previous one again.
+    RolledBack,
 }
 
 /// The invariants of the design that are checked at run time.

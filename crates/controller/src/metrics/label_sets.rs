@@ -2,7 +2,7 @@
 
 use crate::labels::{
     ActionOutcome, AnnouncementOutcome, Clock, ConditionType, Controller, EventKind, EventOutcome, Invariant,
-    KubeClient, KubeCode, PassResult, ReasonClass, TaskLabels, Verb, Watched,
+    KubeClient, KubeCode, LaunchOutcome, PassResult, ReasonClass, RolloutOutcome, TaskLabels, Verb, Watched,
 };
 use foo_cloud::initialized::{InitialLabels, each, each_pair};
 use foo_model::Severity;
@@ -27,6 +27,8 @@ label_sets! {
     EventLabels { severity: &'static str, outcome: EventOutcome }
     ActionLabels { action: &'static str, outcome: ActionOutcome }
     InvariantLabels { invariant: Invariant }
+    LaunchLabels { outcome: LaunchOutcome }
+    RolloutLabels { outcome: RolloutOutcome }
     KindLabels { kind: Watched }
     ClientLabels { client: KubeClient }
     VerbLabels { client: KubeClient, verb: Verb }
@@ -59,6 +61,8 @@ initial! {
     AnnouncementLabels { kind, outcome }
     AnnouncementKindLabels { kind }
     InvariantLabels { invariant }
+    LaunchLabels { outcome }
+    RolloutLabels { outcome }
     KindLabels { kind }
     ClientLabels { client }
     VerbLabels { client, verb }

@@ -4,7 +4,7 @@
 //! The cloud's own numbers (`foo_aws_…`, `foo_observer_…`) are in the same registry: see `foo_cloud::metrics`.
 //!
 //! A new metric is in this file (counted as things happen), in `collectors` (computed at each scrape) or in
-//! `cloud/src/metrics.rs`. A family with labels is an `Initialized` of `foo-cloud`,
+//! `cloud/src/metrics.rs`; `stock_names` repeats some under the names that other controllers use. A family with labels is an `Initialized` of `foo-cloud`,
 //! whose members exist from the start. Conditions of all kinds are counted at each scrape (`census`,
 //! `Reconciler::conditions`); a new condition is a variant of `ConditionType`. The golden list is
 //! `tests/golden/metrics.txt`. An alert is in `deploy/monitoring/prometheus_rule.yaml`, with a case in
@@ -13,12 +13,13 @@
 mod collectors;
 mod label_sets;
 mod process;
+mod stock_names;
 
 use crate::census::Census;
 use crate::clock::KubernetesClock;
 use crate::labels::{
     ActionOutcome, AnnouncementOutcome, Controller, EventKind, EventOutcome, Invariant, KubeClient, KubeCode,
-    PassResult, Verb, Watched,
+    LaunchOutcome, PassResult, RolloutOutcome, Verb, Watched,
 };
 use crate::passes::{Failing, PassId, Underway};
 use crate::pulses::Pulses;
@@ -31,7 +32,8 @@ use foo_model::Severity;
 use foo_planner::action::ActionKind;
 use label_sets::{
     ActionLabels, AnnouncementKindLabels, AnnouncementLabels, ClientLabels, ControllerLabels, EventLabels,
-    InvariantLabels, KindLabels, LeaderLabels, LeaseLabels, PassLabels, RequestLabels, VerbLabels,
+    InvariantLabels, KindLabels, LaunchLabels, LeaderLabels, LeaseLabels, PassLabels, RequestLabels,
+    RolloutLabels, VerbLabels,
 };
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
@@ -46,6 +48,16 @@ use std::time::Duration;
 use strum::IntoEnumIterator;
 
 type Histograms<Labels> = Initialized<Labels, Histogram>;
+
+/// 15 s … 1 h: a launch takes a minute or two; after ten minutes a MachineHealthCheck usually replaces the Machine. The
+/// alerts on objectives need bounds at exactly 600 s (launch), 1800 s (drain) and 2400 s (roll-out per instance).
+const LAUNCHES: [f64; 9] = [15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0];
+/// 1 s … 6 h: from a Node without pods to the age at which a deletion counts as stuck.
+const DRAINS: [f64; 10] = [1.0, 10.0, 30.0, 60.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 21600.0];
+/// 1 min … 1 day: from one instance to a large pool.
+const ROLLOUTS: [f64; 10] = [60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 14400.0, 28800.0, 57600.0, 86400.0];
+/// 5 s … 2 h: from a large pool with much surge to one instance at a time with long drains.
+const ROLLOUTS_PER_INSTANCE: [f64; 10] = [5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 2400.0, 7200.0];
 
 /// All metrics of the process. Clones share the same numbers.
 #[derive(Clone)]
@@ -85,6 +97,18 @@ foo_cloud::metric_set! {
             "foo_undecodable_objects", "Objects that the manager skips because it cannot decode them";
         watch_errors: Initialized<KindLabels, Counter>,
             "foo_watch_errors", "Errors of watches of the API server";
+        launch_seconds: Histograms<LaunchLabels> = Initialized::with(|| Histogram::new(LAUNCHES)),
+            "foo_launch_seconds",
+            "Time from the creation of a Machine until its Node was Ready for the first time, or until its deletion before that";
+        drain_seconds: Histogram = Histogram::new(DRAINS),
+            "foo_drain_seconds",
+            "Time from the deletion of a Machine until Cluster API released its instance: hooks, drain and volumes";
+        rollout_seconds: Histograms<RolloutLabels> = Initialized::with(|| Histogram::new(ROLLOUTS)),
+            "foo_rollout_seconds", "Duration of roll-outs";
+        rollout_instance_seconds: Histograms<RolloutLabels> =
+            Initialized::with(|| Histogram::new(ROLLOUTS_PER_INSTANCE)),
+            "foo_rollout_instance_seconds",
+            "Duration of roll-outs, divided by the number of instances that have the new content at the end";
         announcements: Initialized<AnnouncementLabels, Counter>,
             "foo_announcements", "Messages that the manager received from the SQS queue of AWS events";
         announcements_held: Gauge,
@@ -152,6 +176,14 @@ impl Metrics {
             registry.register_collector(collector);
         }
         registry.register_collector(Box::new(process::Process));
+        registry.register_collector(Box::new(stock_names::StockNames {
+            passes: metrics.counted.passes.clone(),
+            pass_seconds: metrics.counted.pass_seconds.clone(),
+            in_flight: metrics.counted.in_flight.clone(),
+            requests: metrics.counted.requests.clone(),
+            underway: metrics.underway.clone(),
+            queues: metrics.queues.clone(),
+        }));
         *metrics.registry.lock().unwrap_or_else(PoisonError::into_inner) = registry;
         metrics
     }
@@ -230,6 +262,24 @@ impl Metrics {
     /// A change of a network or of an EKS cluster was sent; its label is AWS's name of the operation.
     pub fn aws_change(&self, operation: &'static str, outcome: ActionOutcome) {
         self.counted.actions.get_or_create(&ActionLabels { action: operation, outcome }).inc();
+    }
+
+    /// A Machine's Node became Ready for the first time, or the Machine was deleted before.
+    pub fn launched(&self, outcome: LaunchOutcome, took: Duration) {
+        self.counted.launch_seconds.of(&LaunchLabels { outcome }).observe(took.as_secs_f64());
+    }
+
+    /// Cluster API released the instance of a Machine so long after the Machine's deletion.
+    pub fn drained(&self, took: Duration) {
+        self.counted.drain_seconds.observe(took.as_secs_f64());
+    }
+
+    /// A roll-out ended, with this number of instances that have the new content.
+    pub fn rolled_out(&self, outcome: RolloutOutcome, took: Duration, instances: u32) {
+        let labels = RolloutLabels { outcome };
+        self.counted.rollout_seconds.of(&labels).observe(took.as_secs_f64());
+        let each = took.as_secs_f64() / f64::from(instances.max(1));
+        self.counted.rollout_instance_seconds.of(&labels).observe(each);
     }
 
     /// A plan was refused.
@@ -400,5 +450,36 @@ mod tests {
             std::fs::write(path, &names).unwrap();
         }
         assert_eq!(names, std::fs::read_to_string(path).unwrap_or_default());
+    }
+
+    #[test]
+    fn stock_names_have_the_same_numbers() {
+        let metrics = Metrics::new();
+        metrics.pass_starts(Controller::Pool).ends(PassResult::Settled);
+        metrics.pass_starts(Controller::Pool).ends(PassResult::Worked);
+        metrics.pass_starts(Controller::Pool).ends(PassResult::Failed);
+        let _in_progress = metrics.pass_starts(Controller::Eks);
+        for code in [KubeCode::Ok, KubeCode::Conflict, KubeCode::NoAnswer] {
+            metrics.kube_request(KubeClient::Work, Verb::Apply, code, Duration::from_millis(1));
+        }
+        metrics.kube_request(KubeClient::Work, Verb::Patch, KubeCode::Ok, Duration::from_millis(1));
+        let text = metrics.exposition().unwrap();
+        for line in [
+            r#"controller_runtime_reconcile_total{controller="pool",result="success"} 2"#,
+            r#"controller_runtime_reconcile_total{controller="pool",result="error"} 1"#,
+            r#"controller_runtime_reconcile_errors_total{controller="pool"} 1"#,
+            r#"controller_runtime_active_workers{controller="eks"} 1"#,
+            r#"controller_runtime_reconcile_time_seconds_count{controller="pool"} 3"#,
+            r#"workqueue_depth{name="pool",controller="pool"} 0"#,
+            r#"workqueue_queue_duration_seconds_count{name="pool",controller="pool"} 0"#,
+            r#"workqueue_work_duration_seconds_count{name="pool",controller="pool"} 3"#,
+            r#"workqueue_longest_running_processor_seconds{name="pool",controller="pool"} 0.0"#,
+            r#"workqueue_retries_total{name="pool",controller="pool"} 1"#,
+            r#"rest_client_requests_total{code="200",method="PATCH"} 2"#,
+            r#"rest_client_requests_total{code="409",method="PATCH"} 1"#,
+            r#"rest_client_requests_total{code="<error>",method="PATCH"} 1"#,
+        ] {
+            assert!(text.lines().any(|it| it == line), "{line} is missing in\n{text}");
+        }
     }
 }

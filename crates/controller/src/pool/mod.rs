@@ -14,7 +14,7 @@
 //! (with [`reads`], [`recently_created`], [`repeats`] and [`terminated_alone`]) what is remembered of a pool between
 //! passes. [`watched_group`] keeps a pool's group under observation, [`tenure`] decides which of several pools a group
 //! belongs to, [`watches`] maps changes to pools, [`idle_check`] notices a pool that is never idle,
-//! [`unmanaged_groups`] finds groups whose pool does not exist, [`plans`] responds to what users ask would follow from a
+//! [`milestones`] measures launches, drains and roll-outs, [`unmanaged_groups`] finds groups whose pool does not exist, [`plans`] responds to what users ask would follow from a
 //! change. This folder makes no decision about instances or Machines.
 //!
 //! # Each phase hands the next one a value of its own type
@@ -72,6 +72,7 @@ mod gather;
 mod identity;
 mod idle_check;
 mod inputs;
+mod milestones;
 mod names;
 mod output;
 mod pass;

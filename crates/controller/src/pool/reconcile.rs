@@ -5,6 +5,7 @@
 
 use super::gather::Gathered;
 use super::inputs::{Inputs, bootstrap_secret, observe, version_skew};
+use super::milestones::Ended;
 use super::output::{Error, instance_details};
 use super::pass::{Observation, Pass, Remainder};
 use super::pools::{Access, InputFingerprint, LONGEST_BACKLOG, Pools};
@@ -104,6 +105,14 @@ impl Pools {
         let region = region.as_ref().ok().and_then(Option::as_deref);
         let mut inputs = self.inputs(key, &gathered, region, aws, image, &mut state).await;
         let pass = self.plan_and_act(key, &mut inputs, &mut state).await;
+        let rollout = pass.plan.report.rollout.as_ref();
+        for ended in state.milestones.pass(&inputs.desired, &inputs.observed, rollout) {
+            match ended {
+                Ended::Launch(outcome, took) => self.context.metrics.launched(outcome, took),
+                Ended::Drain(took) => self.context.metrics.drained(took),
+                Ended::Rollout(outcome, took, count) => self.context.metrics.rolled_out(outcome, took, count),
+            }
+        }
         state.asked_generation = gathered.pool.metadata.generation;
         let region = region.filter(|_| state.tenure == Tenure::Own);
         self.publish(key, &inputs, &pass, region, &mut state).await?;

@@ -1,6 +1,7 @@
 //! The memory of each pool between passes. All of it may be lost: a restart only costs time.
 
 use super::idle_check::IdleCheck;
+use super::milestones::Milestones;
 use super::reads::Reads;
 use super::recently_created::Made;
 use super::repeats::Repeats;
@@ -42,6 +43,8 @@ pub(super) struct PoolState {
     pub(super) reported: Reported,
     /// Whether it is idle while nothing changes.
     pub(super) idle: IdleCheck,
+    /// What is in progress, and is measured when it ends.
+    pub(super) milestones: Milestones,
     /// Whether this is the copy for a plan: then nothing is written or observed for it.
     pub(super) is_for_plan: bool,
 }
@@ -190,6 +193,7 @@ impl PoolState {
             calls: Calls { created: self.calls.created.clone(), ..Calls::default() },
             reported: Reported { owner: self.reported.owner.clone(), ..Reported::default() },
             idle: IdleCheck::default(),
+            milestones: Milestones::default(),
             is_for_plan: true,
         }
     }

@@ -33,6 +33,7 @@ mod installations;
 mod kstatus;
 mod life;
 mod machines;
+mod milestones;
 mod moves;
 mod named;
 mod networks;

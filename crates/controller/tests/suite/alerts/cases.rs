@@ -290,10 +290,55 @@ fn manager() -> Vec<Case> {
     ]
 }
 
+/// The histogram of an objective, with this bound: how many were fast, and how many there were.
+fn measured(
+    name: &'static str,
+    histogram: &str,
+    bound: &str,
+    (fast, all): (&'static str, &'static str),
+) -> Case {
+    let labels = if histogram.starts_with("foo_rollout") { r#"outcome="finished","# } else { "" };
+    let bucket = |le: &str| format!(r#"{histogram}_bucket{{namespace="foo-system",{labels}le="{le}"}}"#);
+    case(name, &[(&bucket(bound), fast), (&bucket("+Inf"), all)])
+}
+
+/// Objectives: the histogram, its bound, and the alert on the budget.
+const OBJECTIVES: [(&str, &str, &str); 4] = [
+    ("foo_launch_seconds", "600.0", "FooLaunchesSlow"),
+    ("foo_drain_seconds", "1800.0", "FooDrainsSlow"),
+    ("foo_rollout_instance_seconds", "2400.0", "FooRolloutsSlow"),
+    ("foo_observation_age_seconds", "256.0", "FooObservationsLate"),
+];
+
+fn objectives() -> Vec<Case> {
+    OBJECTIVES
+        .iter()
+        .flat_map(|(histogram, bound, alert)| {
+            let of = |name, counts| measured(name, histogram, bound, counts);
+            [
+                of("all are slow, until they are fast again", ("0x70 0+1x400", "0x10 0+1x460"))
+                    .quiet_at(10)
+                    .at(20, alert)
+                    .at(65, alert)
+                    .quiet_at(150),
+                of("all were slow, and then there were none", ("0x500", "0x10 0+1x60 60x400"))
+                    .at(65, alert)
+                    .quiet_at(120),
+                of("four of ten are slow, for hours", ("0+6x500", "0+10x500")).at(400, alert),
+                of("a few in a thousand are slow", ("0+996x500", "0+1000x500")).quiet_at(60).quiet_at(400),
+                of("one of one is slow", ("0x500", "0x10 1x490")).quiet_at(12).quiet_at(60).quiet_at(300),
+                of("nothing was measured", ("0x500", "0x500")).quiet_at(60).quiet_at(400),
+            ]
+        })
+        .collect()
+}
+
 #[test]
 fn each_alert_fires_when_it_should_and_not_before() {
-    let cases: Vec<Case> =
-        [first_events(), leaders(), aws(), pools(), clusters(), manager()].into_iter().flatten().collect();
+    let cases: Vec<Case> = [first_events(), leaders(), aws(), pools(), clusters(), manager(), objectives()]
+        .into_iter()
+        .flatten()
+        .collect();
     let fire = cases.iter().flat_map(|case| &case.fires).filter_map(|(_, alert)| *alert);
     let fire: BTreeSet<String> = fire.map(str::to_owned).collect();
     assert_eq!(fire, alerts(), "each alert has a case");
