@@ -5,6 +5,7 @@
 mod api_reference;
 mod conditions;
 mod crd;
+mod dashboards;
 mod file;
 mod iam;
 mod names_in_aws;
@@ -23,12 +24,13 @@ pub fn files() -> Result<Vec<Generated>> {
     files.push(api_reference::file()?);
     files.push(conditions::file()?);
     files.push(names_in_aws::file()?);
+    files.extend(dashboards::files()?);
     Ok(files)
 }
 
 pub(crate) use crd::values as crds;
 
-/// Writes them all, and removes CRDs of kinds that are no more.
+/// Writes them all, and removes CRDs of kinds and dashboards that are no more.
 pub fn write(root: &Path) -> Result<()> {
     let files = files()?;
     for file in &files {
@@ -73,11 +75,14 @@ fn difference(root: &Path, file: &Generated) -> Option<String> {
 
 /// Files in folders that hold nothing but generated files.
 fn left_over(root: &Path, files: &[Generated]) -> Result<Vec<String>> {
-    let folder = root.join(crd::FOLDER);
     let mut left = Vec::new();
-    if folder.exists() {
+    for generated in [crd::FOLDER, dashboards::FOLDER] {
+        let folder = root.join(generated);
+        if !folder.exists() {
+            continue;
+        }
         for entry in std::fs::read_dir(&folder).with_context(|| format!("listing {}", folder.display()))? {
-            let path = format!("{}/{}", crd::FOLDER, entry?.file_name().to_string_lossy());
+            let path = format!("{generated}/{}", entry?.file_name().to_string_lossy());
             if !files.iter().any(|file| file.path == path) {
                 left.push(path);
             }

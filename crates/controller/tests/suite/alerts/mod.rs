@@ -1,10 +1,12 @@
-//! The alerts of deploy/monitoring, evaluated by the real promtool (`hack/tools/build.sh promtool`).
+//! The alerts and dashboards of deploy/monitoring, evaluated by the real promtool (`hack/tools/build.sh promtool`).
 //!
 //! * [`cases`]: each alert fires when it should, and not when it should not, on series written out here;
 //! * [`recorded`]: on series that a manager of this suite served: its first failures fire, and a healthy life fires
-//!   nothing.
+//!   nothing;
+//! * [`dashboards`]: what panels select exists, and they show something.
 
 mod cases;
+mod dashboards;
 mod recorded;
 
 use serde_json::{Value, json};

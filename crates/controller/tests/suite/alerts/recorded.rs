@@ -21,20 +21,32 @@ use std::time::Duration;
 /// Seconds between two scrapes.
 const STEP: u32 = 60;
 
-/// What a scraper got, of the metrics that alerts use.
-struct Scrapes {
-    used: BTreeSet<String>,
+/// What a scraper got.
+pub(super) struct Scrapes {
+    /// Names of metrics; `None`: all.
+    used: Option<BTreeSet<String>>,
     count: u32,
     /// By series, the values and the scrape of each.
     series: BTreeMap<String, Vec<(u32, String)>>,
 }
 
 impl Scrapes {
+    /// The metrics that alerts use.
     fn new() -> Self {
         let rules = rules();
         let words = rules.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         let used = words.filter(|word| word.starts_with("foo_")).map(str::to_owned).collect();
-        Self { used, count: 0, series: BTreeMap::new() }
+        Self { used: Some(used), count: 0, series: BTreeMap::new() }
+    }
+
+    /// All metrics, not only those that alerts use.
+    pub(super) fn of_everything() -> Self {
+        Self { used: None, count: 0, series: BTreeMap::new() }
+    }
+
+    /// How many there were.
+    pub(super) fn count(&self) -> u32 {
+        self.count
     }
 
     /// One scrape.
@@ -43,7 +55,7 @@ impl Scrapes {
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let (series, value) = line.rsplit_once(' ').unwrap();
             let name = series.split('{').next().unwrap();
-            if self.used.contains(name) {
+            if self.used.as_ref().is_none_or(|used| used.contains(name)) {
                 let series = match series.split_once('{') {
                     Some((name, labels)) => format!(r#"{name}{{namespace="foo-system",{labels}"#),
                     None => format!(r#"{name}{{namespace="foo-system"}}"#),
@@ -55,7 +67,7 @@ impl Scrapes {
     }
 
     /// In promtool's notation: `_` where a scrape had no such series.
-    fn series(&self) -> Series {
+    pub(super) fn series(&self) -> Series {
         let values = |scraped: &Vec<(u32, String)>| {
             let (mut text, mut next) = (String::new(), 0);
             for (at, value) in scraped {
@@ -128,7 +140,7 @@ fn every_value_that_an_alert_counts_exists_from_the_start() {
 }
 
 /// Scrapes for so long.
-async fn continues(world: &World, scrapes: &mut Scrapes, minutes: u32) {
+pub(super) async fn continues(world: &World, scrapes: &mut Scrapes, minutes: u32) {
     for _ in 0..(minutes * 60 / STEP) {
         world.waits_long(Duration::from_secs(STEP.into())).await;
         world.metrics().leads(Some("foo"), true);
@@ -174,7 +186,7 @@ async fn nothing_fires_while_a_healthy_pool_grows_shrinks_rolls_and_is_upgraded(
 
 /// A user applies all of it at once: a Cluster with a network of its own, an EKS control plane with add-ons, and a pool
 /// whose user data is written from a FooNodeConfig.
-fn applies_an_eks_cluster(world: &World) {
+pub(super) fn applies_an_eks_cluster(world: &World) {
     world.region.with(Region::empty_network).unwrap();
     let mut cluster = objects::cluster();
     eks::refers(&mut cluster);
