@@ -41,7 +41,7 @@ async fn each_launch_drain_and_roll_out_is_measured_once() {
     assert_eq!(launches, 3);
     assert!((15.0..300.0).contains(&(took / 3.0)), "{took}");
     assert_eq!((world.drains().0, world.roll_outs().0), (0, 0));
-    world.drains_take(Duration::from_secs(240));
+    world.drains_take(Duration::from_mins(4));
     pool.scales_to(2);
     world.settles().await;
     let (drains, took) = world.drains();
@@ -67,7 +67,7 @@ async fn a_restart_measures_nothing_twice_and_continues_what_is_in_progress() {
     world.starts_the_manager();
     world.settles().await;
     assert_eq!((world.launches(), world.drains().0, world.roll_outs().0), (0, 0, 0), "all of it is old");
-    world.drains_take(Duration::from_secs(240));
+    world.drains_take(Duration::from_mins(4));
     world.pool("p").scales_to(2);
     world.waits(Duration::from_secs(100)).await;
     world.kills_the_manager();

@@ -324,10 +324,10 @@ fn objectives() -> Vec<Case> {
                 of("all were slow, and then there were none", ("0x500", "0x10 0+1x60 60x400"))
                     .at(65, alert)
                     .quiet_at(120),
-                of("four of ten are slow, for hours", ("0+6x500", "0+10x500")).at(400, alert),
-                of("a few in a thousand are slow", ("0+996x500", "0+1000x500")).quiet_at(60).quiet_at(400),
-                of("one of one is slow", ("0x500", "0x10 1x490")).quiet_at(12).quiet_at(60).quiet_at(300),
-                of("nothing was measured", ("0x500", "0x500")).quiet_at(60).quiet_at(400),
+                of("four of ten are slow, for hours", ("0+6x500", "0+10x500")).at(100, alert),
+                of("a few in a thousand are slow", ("0+996x500", "0+1000x500")).quiet_at(60).quiet_at(100),
+                of("one of one is slow", ("0x500", "0x10 1x490")).quiet_at(12).quiet_at(60).quiet_at(100),
+                of("nothing was measured", ("0x500", "0x500")).quiet_at(60),
             ]
         })
         .collect()
