@@ -15,6 +15,8 @@ IMAGE ?=
 DOWNLOADS ?=
 # Linked statically: the program needs nothing but a kernel, so the image has nothing else.
 MANAGER_TARGET ?= x86_64-unknown-linux-musl
+# Those of a release, separated by spaces.
+TARGETS ?= $(MANAGER_TARGET)
 bin := $(or $(CARGO_TARGET_DIR),target)/debug
 
 # Cargo takes the features of all selected packages together, and those of development dependencies as soon as one test
@@ -31,7 +33,7 @@ build_released := RUSTFLAGS="$(remap)" cargo build --locked --release --target $
 # $(call timed,what,command): says what is going on and how long it took.
 timed = @echo "== $(1)"; start=$$SECONDS; $(2); echo "== $(1): $$((SECONDS - start)) s"
 
-.PHONY: help demo test check advisories conformance chaos bench model release release-manifests manager extension plugin tools browser python build clean \
+.PHONY: help demo test check advisories conformance chaos bench model release release-programs release-manifests manager extension plugin tools browser python build clean \
     cargo-deny prerequisites components
 
 help: ## This list
@@ -89,15 +91,19 @@ bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--f
 model: prerequisites ## The planner against every order of events of small worlds, deeper than the tests go (minutes)
 	$(call timed,model,PLANNER_MODEL=deep cargo test --release -p foo-planner --test model -- --nocapture --test-threads 1)
 
-release: release-manifests manager extension plugin ## All of a release: dist/ (VERSION=v0.1.0); ten minutes and more, 8 GB of memory
+release: release-manifests ## All of a release: dist/ (VERSION=v0.1.0); ten minutes and more for each of TARGETS, 8 GB of memory
+	@for target in $(TARGETS); do $(MAKE) release-programs MANAGER_TARGET=$$target; done
+	@$(bin)/xtask image --version $(VERSION) --out dist
+	@$(bin)/xtask krew --version $(VERSION) --out dist $(if $(DOWNLOADS),--url $(DOWNLOADS))
+	@$(bin)/xtask checksums --out dist
+
+release-programs: manager extension plugin
 	@for program in foo-manager foo-extension kubectl-foo; do \
 	    install -D $(bin)/../$(MANAGER_TARGET)/release/$$program dist/$$program/$(VERSION)/$$program-$(MANAGER_TARGET); \
 	done
 	@cd dist/kubectl-foo/$(VERSION) && tar --create --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner \
 	    --mode=u=rwX,go=rX --transform='s,kubectl-foo-$(MANAGER_TARGET),kubectl-foo,' \
 	    kubectl-foo-$(MANAGER_TARGET) --directory=$(CURDIR) LICENSE | gzip --no-name >kubectl-foo-$(MANAGER_TARGET).tar.gz
-	@$(bin)/xtask krew --version $(VERSION) --out dist $(if $(DOWNLOADS),--url $(DOWNLOADS))
-	@$(bin)/xtask checksums --out dist
 
 release-manifests: prerequisites ## The same without programs: what clusterctl installs from, SBOMs, provenance, checksums
 	@$(build_xtask)

@@ -2,6 +2,7 @@
 //! (<https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest>).
 
 use crate::checksums;
+use crate::targets::PLATFORMS;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -13,14 +14,6 @@ pub const URL: &str = "https://downloads.foo.com/cluster-api-provider-foo";
 const NAME: &str = "foo";
 /// The program, and how the names of its archives begin.
 const PROGRAM: &str = "kubectl-foo";
-
-/// Targets of rustc with Krew's words for their operating system and architecture, which are Go's.
-const PLATFORMS: [(&str, &str, &str); 4] = [
-    ("x86_64-unknown-linux-musl", "linux", "amd64"),
-    ("aarch64-unknown-linux-musl", "linux", "arm64"),
-    ("x86_64-apple-darwin", "darwin", "amd64"),
-    ("aarch64-apple-darwin", "darwin", "arm64"),
-];
 
 /// Writes `<out>/kubectl-foo/<version>/foo.yaml` about the archives `kubectl-foo-<target>.tar.gz` beside it, and returns
 /// its path. `url` is where `out` is published.

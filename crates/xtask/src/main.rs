@@ -47,6 +47,16 @@ enum Command {
         #[arg(long, default_value = xtask::release::IMAGE)]
         image: String,
     },
+    /// Write the image of a release folder, in OCI's layout, for each Linux platform whose programs are there, and run
+    /// what is in it
+    Image {
+        /// Version of the release, for instance v0.1.0
+        #[arg(long)]
+        version: String,
+        /// The folder
+        #[arg(long, default_value = "dist")]
+        out: PathBuf,
+    },
     /// Write the Krew manifest of the kubectl plugin of a release folder, beside the plugin's archives
     Krew {
         /// Version of the release, for instance v0.1.0
@@ -93,6 +103,12 @@ fn run() -> Result<ExitCode> {
         Command::Release { version, out, image } => {
             for path in xtask::release::write_all(&root, &version, &image, &out)? {
                 println!("{}", path.display());
+            }
+        }
+        Command::Image { version, out } => {
+            println!("{}", xtask::image::write(&root, &version, &out)?.display());
+            for line in xtask::image::check(&version, &out)? {
+                println!("{line}");
             }
         }
         Command::Krew { version, out, url } => {

@@ -4,11 +4,11 @@
 //! release`. It is not signed, and names the builder that the person who runs it sets: the signer of the checksums
 //! vouches for both (docs/operations/release.md). No time and no random number: the same sources give the same bytes.
 
-use crate::{checksums, graph, sbom, yaml};
+use crate::targets::PLATFORMS;
+use crate::{checksums, git, graph, sbom, yaml};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Folder in a release, beside those of the programs.
 pub const FOLDER: &str = "provenance";
@@ -33,7 +33,7 @@ pub fn write(root: &Path, version: &str, image: &str, out: &Path) -> Result<Path
         "predicate": {
             "buildDefinition": {
                 "buildType": BUILD_TYPE,
-                "externalParameters": {"version": version, "image": image, "target": sbom::TARGET},
+                "externalParameters": {"version": version, "image": image, "targets": []},
                 "internalParameters": {"toolchain": toolchain(root)?},
                 "resolvedDependencies": materials(root)?,
             },
@@ -57,9 +57,18 @@ pub fn complete(out: &Path) -> Result<()> {
         let name = name.to_str().context("a version that is not UTF-8")?;
         let subject = statement.pointer_mut("/subject").context("a statement about nothing")?;
         *subject = json!(subjects(out, name)?);
+        let targets = "/predicate/buildDefinition/externalParameters/targets";
+        *statement.pointer_mut(targets).context("no targets")? = json!(targets_of(out, name));
         save(&path, &statement)?;
     }
     Ok(())
+}
+
+/// The targets whose manager is in a release.
+fn targets_of(out: &Path, version: &str) -> Vec<&'static str> {
+    let folder = out.join("foo-manager").join(version);
+    let targets = PLATFORMS.into_iter().map(|(target, ..)| target);
+    targets.filter(|target| folder.join(format!("foo-manager-{target}")).exists()).collect()
 }
 
 fn save(path: &Path, statement: &Value) -> Result<()> {
@@ -103,13 +112,9 @@ fn materials(root: &Path) -> Result<Vec<Value>> {
 
 /// The commit, and whether files differ from it. Sources that were unpacked from an archive have none.
 fn sources(root: &Path) -> Value {
-    let git = |arguments: &[&str]| -> Option<String> {
-        let output = Command::new("git").current_dir(root).args(arguments).output().ok()?;
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    };
-    let commit = git(&["rev-parse", "HEAD"]);
+    let commit = git(root, &["rev-parse", "HEAD"]);
     let changed =
-        git(&["status", "--porcelain", "--untracked-files=no"]).is_none_or(|status| !status.is_empty());
+        git(root, &["status", "--porcelain", "--untracked-files=no"]).is_none_or(|status| !status.is_empty());
     let mut sources = json!({"name": "sources", "annotations": {"differsFromCommit": changed}});
     if let (Some(commit), Some(fields)) = (commit, sources.as_object_mut()) {
         fields.insert("digest".to_owned(), json!({"gitCommit": commit}));
@@ -159,12 +164,15 @@ mod tests {
     fn what_comes_later_is_taken_in_and_nothing_of_another_version() {
         let out = release();
         let path = write(&crate::root(), "v0.1.0", "image", out.path()).unwrap();
-        std::fs::write(out.path().join("foo-manager/v0.1.0/another"), "").unwrap();
+        let program = "foo-manager/v0.1.0/foo-manager-aarch64-unknown-linux-musl";
+        std::fs::write(out.path().join(program), "").unwrap();
         complete(out.path()).unwrap();
         let statement = read(&path);
         let names: Vec<&str> =
             statement["subject"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["foo-manager/v0.1.0/another", "foo-manager/v0.1.0/program"]);
+        assert_eq!(names, [program, "foo-manager/v0.1.0/program"]);
+        let targets = &statement["predicate"]["buildDefinition"]["externalParameters"]["targets"];
+        assert_eq!(targets, &json!(["aarch64-unknown-linux-musl"]));
         let first = std::fs::read(&path).unwrap();
         complete(out.path()).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), first);

@@ -78,7 +78,7 @@ fn written_to(folder: &Path, files: impl IntoIterator<Item = (String, String)>) 
 }
 
 /// What an earlier run left there is not part of this release: checksums would vouch for it.
-fn emptied(folder: &Path) -> Result<()> {
+pub(crate) fn emptied(folder: &Path) -> Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(folder).with_context(|| format!("emptying {}", folder.display()))?;
     }

@@ -7,6 +7,8 @@
 )]
 
 mod common;
+#[path = "release/image.rs"]
+mod image;
 #[path = "release/variables.rs"]
 mod variables;
 

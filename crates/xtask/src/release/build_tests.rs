@@ -62,7 +62,8 @@ fn the_image_runs_as_the_user_whom_the_deployments_name() {
     for entry in &ENTRIES {
         let objects = objects(entry);
         let security = &of_kind(&objects, "Deployment")[0]["spec"]["template"]["spec"]["securityContext"];
-        assert_eq!(said_last("USER"), format!("{}:{}", security["runAsUser"], security["runAsGroup"]));
+        let user = format!("{}:{}", security["runAsUser"], security["runAsGroup"]);
+        assert_eq!((said_last("USER"), crate::image::USER), (user.clone(), user.as_str()));
     }
 }
 

@@ -1,0 +1,51 @@
+//! Archives whose bytes depend on their content only: files belong to root and have no time.
+
+use anyhow::{Context as _, Result};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::Write as _;
+use tar::{Builder, EntryType, Header};
+
+/// An archive that is being written.
+#[derive(Default)]
+pub(crate) struct Archive(Vec<(Header, String, Vec<u8>)>);
+
+impl Archive {
+    /// Adds a folder.
+    pub(crate) fn folder(&mut self, path: &str, mode: u32) -> Result<()> {
+        self.add(EntryType::Directory, &format!("{path}/"), mode, &[])
+    }
+
+    /// Adds a file.
+    pub(crate) fn file(&mut self, path: &str, mode: u32, content: &[u8]) -> Result<()> {
+        self.add(EntryType::Regular, path, mode, content)
+    }
+
+    fn add(&mut self, kind: EntryType, path: &str, mode: u32, content: &[u8]) -> Result<()> {
+        let mut header = Header::new_ustar();
+        header.set_entry_type(kind);
+        header.set_mode(mode);
+        header.set_uid(0);
+        header.set_gid(0);
+        header.set_mtime(0);
+        header.set_size(u64::try_from(content.len())?);
+        self.0.push((header, path.to_owned(), content.to_vec()));
+        Ok(())
+    }
+
+    /// The archive.
+    pub(crate) fn bytes(self) -> Result<Vec<u8>> {
+        let mut builder = Builder::new(Vec::new());
+        for (mut header, path, content) in self.0 {
+            builder.append_data(&mut header, path, content.as_slice()).context("archiving")?;
+        }
+        builder.into_inner().context("archiving")
+    }
+}
+
+/// The same bytes, compressed by gzip. Neither a name nor a time is in the header.
+pub(crate) fn compressed(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes).context("compressing")?;
+    encoder.finish().context("compressing")
+}
