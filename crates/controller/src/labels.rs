@@ -409,6 +409,8 @@ mod tests {
         }
         let mut severities_and_outcomes = all::<EventOutcome>();
         severities_and_outcomes.extend(["normal", "warning"]);
+        let mut launches_and_rollouts = all::<LaunchOutcome>();
+        launches_and_rollouts.extend(all::<RolloutOutcome>());
         let mut invariants = all::<Invariant>();
         assert!(invariants.remove("I6"), "it cannot be checked at run time: a lost event cannot be seen");
         BTreeMap::from([
@@ -417,6 +419,7 @@ mod tests {
             ("`clock`", all::<Clock>()),
             ("`result`", all::<PassResult>()),
             ("`outcome` of an action", all::<ActionOutcome>()),
+            ("`outcome` of a launch; of a roll-out", launches_and_rollouts),
             ("`class`", all::<ReasonClass>()),
             ("`invariant`", invariants),
             ("`severity`; `outcome` of an event", severities_and_outcomes),

@@ -1,6 +1,6 @@
 //! FooPlans: what the manager foresees, that it is what then happens, and that a plan changes nothing.
 
-use crate::support::{CLUSTER, NS, Pool, World, objects};
+use crate::support::{CLUSTER, MANAGER, NS, Pool, World, objects};
 use foo_api::capi::MachinePool;
 use foo_api::names::{CLUSTER_NAME_LABEL, WATCH_LABEL};
 use foo_api::plan::{GivenDurations, Outcome, PoolPlan};
@@ -199,6 +199,8 @@ async fn what_blocks_the_plan_is_named() {
 async fn a_new_pool_is_planned_from_nothing() {
     let world = World::new().await;
     world.pool("p").of(1).await;
+    // The manager's cache does not have the Secret yet.
+    let _hold = world.server.watches().kind("Secret").client(MANAGER).hold();
     world.has(&objects::secret(&objects::secret_name("q"), b"#cloud-config"));
     let mut pool: FooMachinePool = objects::foo_machine_pool("q", objects::pool_spec());
     pool.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), CLUSTER.to_owned());

@@ -7,6 +7,7 @@ use crate::core::settings::TemplateRefusal;
 use crate::wire::{WireRequest, WireResponse, respond};
 use crate::{AccessKey, Policy, Simulator, SimulatorConfig};
 use foo_model::Timestamp;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The policy that the manager is documented to need.
@@ -344,7 +345,8 @@ async fn a_launch_into_a_managed_network_needs_its_tags_and_no_vpc_in_the_policy
         let policy = Some(shipped("Policy", &[("Clusters", "team-a/*"), ("LaunchVpcs", vpcs)]));
         sim.put_key(AccessKey { id: "manager".into(), secret: "s".into(), policy });
         for (id, owner) in [(SUBNET, subnet), (GROUP, group)] {
-            let tags = owner.map(|owner| (OWNER.to_owned(), owner.to_owned())).into_iter().collect();
+            let Some(owner) = owner else { continue };
+            let tags = BTreeMap::from([(OWNER.to_owned(), owner.to_owned())]);
             let tagged = sim.region(REGION).with(|region| region.create_tags(&[id.to_owned()], &tags));
             tagged.expect("a region").expect("tagged");
         }

@@ -18,7 +18,9 @@ use foo_model::LaunchTemplate;
 use foo_planner::desired::{Goal, Size};
 use foo_planner::forecast::LARGEST_POOL;
 use foo_planner::{Desired, LastRead, Memory, Observed};
-use kube::ResourceExt;
+use k8s_openapi::api::core::v1::Secret;
+use kube::core::PartialObjectMeta;
+use kube::{Api, ResourceExt};
 use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
 
@@ -45,7 +47,7 @@ impl Pools {
         let planned_facts = Facts::of(&planned);
         let now = question.present.as_ref().map(|present| self.caches.gather(Arc::clone(present)));
         let now = now.map(|gathered| (Facts::of(&gathered), gathered));
-        self.check_secret(&planned, &planned_facts, now.as_ref().map(|(facts, _)| facts))?;
+        self.check_secret(&planned, &planned_facts, now.as_ref().map(|(facts, _)| facts)).await?;
         let now = match now {
             Some((facts, gathered)) => {
                 Some((facts, self.inputs_for_plan(&key, gathered, state.for_plan()).await?))
@@ -168,17 +170,31 @@ impl Pools {
 
     /// Whoever may create a FooPlan need not be allowed to read Secrets, and messages about user data may quote it. So only
     /// a Secret of the pool's Cluster is read for a plan, or the one that the pool has.
-    fn check_secret(&self, planned: &Gathered, facts: &Facts, present: Option<&Facts>) -> Result<(), String> {
+    async fn check_secret(
+        &self,
+        planned: &Gathered,
+        facts: &Facts,
+        present: Option<&Facts>,
+    ) -> Result<(), String> {
         let Some(name) = &facts.secret else { return Ok(()) };
         if present.is_some_and(|present| present.secret.as_ref() == Some(name)) {
             return Ok(());
         }
         let cluster = planned.identity.as_ref().map(|identity| identity.cluster.as_str());
-        let secret = self.caches.secrets.get(&ObjectRef::new(name).within(&planned.namespace()));
-        let is_of_cluster = secret.is_some_and(|secret| {
+        let is_of_cluster = |secret: &PartialObjectMeta<Secret>| {
             cluster.is_some() && secret.labels().get(CLUSTER_NAME_LABEL).map(String::as_str) == cluster
-        });
-        if is_of_cluster {
+        };
+        let cached = self.caches.secrets.get(&ObjectRef::new(name).within(&planned.namespace()));
+        if cached.is_some_and(|secret| is_of_cluster(&secret)) {
+            return Ok(());
+        }
+        // Whoever asks may have created the Secret a moment ago.
+        let secrets: Api<Secret> = Api::namespaced(self.context.client.clone(), &planned.namespace());
+        let read = secrets.get_metadata_opt(name).await;
+        if read
+            .map_err(|error| format!("Secret {name} cannot be read: {error}"))?
+            .is_some_and(|it| is_of_cluster(&it))
+        {
             return Ok(());
         }
         Err(format!(
