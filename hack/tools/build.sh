@@ -22,7 +22,7 @@ kubernetes=$(pinned kubernetes k8s.io/kubernetes)
 capi=$(pinned cluster-api sigs.k8s.io/cluster-api)
 minor() { echo "$1" | cut -d. -f2; }
 
-needed="etcd kube-apiserver kubectl kube-controller-manager capi-core clusterctl capi-kubeadm-bootstrap capi capi-hooks capi-specs promtool aws-iam-authenticator crane"
+needed="etcd kube-apiserver kubectl kube-controller-manager capi-core clusterctl capi-kubeadm-bootstrap capi capi-hooks capi-specs promtool aws-iam-authenticator crane helm"
 
 module_of() {
   case $1 in
@@ -31,7 +31,7 @@ module_of() {
     capi-core | clusterctl | capi-kubeadm-bootstrap | capi | capi-hooks) echo cluster-api ;;
     capi-specs) echo capi-specs ;;
     promtool) echo prometheus ;;
-    aws-iam-authenticator | crane) echo "$1" ;;
+    aws-iam-authenticator | crane | helm) echo "$1" ;;
     *) echo "unknown program '$1'; known: $needed" >&2; exit 2 ;;
   esac
 }
@@ -45,6 +45,7 @@ package_of() {
     capi-kubeadm-bootstrap) echo sigs.k8s.io/cluster-api/bootstrap/kubeadm ;;
     capi-hooks) echo ./hooks ;;
     promtool) echo github.com/prometheus/prometheus/cmd/promtool ;;
+    helm) echo helm.sh/helm/v4/cmd/helm ;;
     crane) echo github.com/google/go-containerregistry/cmd/crane ;;
     aws-iam-authenticator) echo sigs.k8s.io/aws-iam-authenticator/cmd/aws-iam-authenticator ;;
   esac

@@ -7,6 +7,7 @@
 
 pub mod advisories;
 mod archive;
+pub mod chart;
 pub mod checksums;
 pub mod deny;
 mod files;
@@ -19,6 +20,7 @@ pub mod measure;
 pub mod provenance;
 pub mod release;
 pub mod sbom;
+mod sources;
 mod targets;
 pub mod tests_total;
 pub mod tidy;

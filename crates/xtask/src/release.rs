@@ -9,9 +9,10 @@ mod components;
 mod entries;
 mod extension;
 
-use crate::{checksums, provenance, sbom, yaml};
+use crate::sources::{emptied, read};
+use crate::{chart, checksums, provenance, sbom, yaml};
 use anyhow::{Context as _, Result, bail, ensure};
-use components::{components, read};
+use components::components;
 use entries::{ENTRIES, METADATA};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ pub fn write_all(root: &Path, version: &str, image: &str, out: &Path) -> Result<
             .with_context(|| format!("writing {}", path.display()))?;
         written.push(path);
     }
+    written.push(chart::write(root, version, image, out)?);
     written.push(provenance::write(root, version, image, out)?);
     written.push(checksums::write(out)?);
     Ok(written)
@@ -75,14 +77,6 @@ fn written_to(folder: &Path, files: impl IntoIterator<Item = (String, String)>) 
         Ok(path)
     };
     files.into_iter().map(write).collect()
-}
-
-/// What an earlier run left there is not part of this release: checksums would vouch for it.
-pub(crate) fn emptied(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        std::fs::remove_dir_all(folder).with_context(|| format!("emptying {}", folder.display()))?;
-    }
-    Ok(())
 }
 
 /// clusterctl wants a semantic version with a `v`, of a series that metadata.yaml names.

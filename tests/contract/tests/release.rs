@@ -6,6 +6,8 @@
     reason = "helpers of tests: what is not as expected is a failure"
 )]
 
+#[path = "release/chart.rs"]
+mod chart;
 mod common;
 #[path = "release/image.rs"]
 mod image;

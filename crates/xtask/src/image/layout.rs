@@ -45,7 +45,7 @@ pub(super) struct Layout(PathBuf);
 impl Layout {
     /// An empty one. What an earlier run wrote there is deleted.
     pub(super) fn new(folder: &Path) -> Result<Self> {
-        crate::release::emptied(folder)?;
+        crate::sources::emptied(folder)?;
         let blobs = folder.join("blobs/sha256");
         std::fs::create_dir_all(&blobs).with_context(|| format!("creating {}", blobs.display()))?;
         Ok(Self(folder.to_owned()))

@@ -2,6 +2,7 @@
 
 use super::entries::Entry;
 use crate::generate::rbac::{self, Provider};
+use crate::sources::{label, read};
 use crate::{generate, yaml};
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -133,17 +134,4 @@ fn adapt(object: &mut Value, entry: &Entry, image: &str) {
         }
         _ => {}
     }
-}
-
-pub(super) fn label(object: &mut Value, provider: &str) {
-    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
-    let labels = metadata.entry("labels").or_insert_with(|| json!({}));
-    if let Some(labels) = labels.as_object_mut() {
-        labels.insert("cluster.x-k8s.io/provider".to_owned(), json!(provider));
-    }
-}
-
-/// A file of the repository.
-pub(super) fn read(root: &Path, path: &str) -> Result<String> {
-    std::fs::read_to_string(root.join(path)).with_context(|| format!("reading {path}"))
 }

@@ -1,7 +1,8 @@
 //! The third provider of a release: the runtime extension. Its objects are the files of deploy/extension, with an image, the
 //! release's version and clusterctl's variables.
 
-use super::components::{label, read, sorted};
+use super::components::sorted;
+use crate::sources::{label, read};
 use crate::yaml;
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};

@@ -234,7 +234,7 @@ fn the_same_version_gives_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let release = |name: &str| -> Vec<Vec<u8>> {
         let paths = write_all(&crate::root(), "v0.1.0", IMAGE, &folder.path().join(name)).unwrap();
-        assert_eq!(paths.len(), 13 + TEMPLATES.len());
+        assert_eq!(paths.len(), 14 + TEMPLATES.len());
         paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
     };
     assert_eq!(release("a"), release("b"));

@@ -52,6 +52,30 @@ fn the_page_on_installing_with_kubectl_works_and_nothing_is_left() {
     });
 }
 
+/// The release is built for the image that the page names.
+#[test]
+fn the_page_on_installing_with_helm_works_and_nothing_is_left() {
+    foo_e2e::alone(async || {
+        let rig = Rig::start(RigOptions { capi: None, ..RigOptions::default() }).await?;
+        let reader = Reader::of(&rig).await?;
+        reader.run("export IMAGE=registry.example.com/cluster-api-provider-foo; make release-manifests IMAGE=$IMAGE").await?;
+        let all = "crd,clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding,namespace";
+        let own = async || -> Result<Vec<String>> {
+            let names = rig.api().kubectl(["get", all, "-o", "name"]).await?;
+            Ok(names.lines().filter(|name| name.contains("foo")).map(str::to_owned).collect())
+        };
+        reader.follow(PAGE, "With Helm").await?;
+        let image = "-o=jsonpath={.spec.template.spec.containers[0].image}";
+        let image =
+            rig.api().kubectl(["get", "deployment/foo-controller-manager", "-n=foo-system", image]).await?;
+        assert_eq!(image, "registry.example.com/cluster-api-provider-foo:v0.1.0");
+        fits_the_restricted_standard(&rig).await?;
+        reader.follow(PAGE, "Remove what Helm installed").await?;
+        assert_eq!(own().await?, Vec::<String>::new());
+        Ok(())
+    });
+}
+
 /// The namespace enforces the Pod security standard `restricted`; the manager's pod is admitted, and only as it is.
 async fn fits_the_restricted_standard(rig: &Rig) -> Result<()> {
     let deployment = ["get", "deployment/foo-controller-manager", "--namespace=foo-system", "--output=json"];
