@@ -28,7 +28,6 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout};
 use tokio_util::task::AbortOnDropHandle;
 use tower::{BoxError, Layer, Service};
@@ -255,10 +254,7 @@ where
                 return Err(NoResponse::NotLeading.into());
             }
             let sent = Instant::now();
-            let response = match in_its_own_task(inner, request).await {
-                Ok(response) => response,
-                Err(_elapsed) => Err(NoResponse::TooLate.into()),
-            };
+            let response = in_its_own_task(inner, request).await;
             if let Some(turn) = turn {
                 let status = response.as_ref().ok().map(Response::status);
                 turn.completed(status, response.as_ref().ok().and_then(retry_after));
@@ -282,11 +278,11 @@ where
     }
 }
 
-/// Sends a request in a task of its own, which ends with this future.
+/// Sends a request in a task of its own, which ends with this future, or when no response has begun in time.
 async fn in_its_own_task<S, B>(
     service: Arc<Mutex<S>>,
     request: Request<Body>,
-) -> Result<Result<Response<B>, BoxError>, Elapsed>
+) -> Result<Response<B>, BoxError>
 where
     S: Service<Request<Body>, Response = Response<B>> + Send + 'static,
     S::Future: Send + 'static,
@@ -304,7 +300,7 @@ where
         sent.await.map_err(|error: S::Error| error.into())?.await.map_err(Into::into)
     };
     let task = tokio::spawn(timeout(TIMEOUT, response).in_current_span());
-    AbortOnDropHandle::new(task).await.unwrap_or_else(|ended| Ok(Err(ended.into())))
+    AbortOnDropHandle::new(task).await?.map_err(|_elapsed| NoResponse::TooLate)?
 }
 
 /// How long a server asks to wait.
@@ -368,12 +364,9 @@ mod tests {
     fn responding_with(purpose: KubeClient, body: Vec<u8>) -> Client {
         let response = move |_: Request<Body>| {
             let body = body.clone();
-            async move { Ok::<_, BoxError>(Response::new(Body::from(body))) }
+            async move { Ok(Response::new(Body::from(body))) }
         };
-        let metrics = Metrics::new();
-        let meter =
-            Meter { purpose, limiter: None, leadership: None, clock: None, pace: Pace::default(), metrics };
-        Client::new(meter.layer(tower::service_fn(response)), "default")
+        of_server(purpose, response)
     }
 
     async fn asked(client: &Client, path: &str) -> Result<String, kube::Error> {
@@ -393,13 +386,13 @@ mod tests {
         assert_eq!(asked(&short, "/version").await.unwrap().len(), 1024);
     }
 
-    /// A client of this server.
-    fn of_server<S, R>(respond: S) -> Client
+    /// A client for that purpose and this server.
+    fn of_server<S, R>(purpose: KubeClient, respond: S) -> Client
     where
         S: Fn(Request<Body>) -> R + Send + 'static,
         R: Future<Output = Result<Response<Body>, BoxError>> + Send + 'static,
     {
-        let (purpose, pace, metrics) = (KubeClient::Work, Pace::default(), Metrics::new());
+        let (pace, metrics) = (Pace::default(), Metrics::new());
         let meter = Meter { purpose, limiter: None, leadership: None, clock: None, pace, metrics };
         Client::new(meter.layer(tower::service_fn(respond)), "default")
     }
@@ -420,7 +413,7 @@ mod tests {
                 }
             }
         };
-        let client = of_server(server);
+        let client = of_server(KubeClient::Work, server);
         let held = token.lock().await;
         let mut watch = std::pin::pin!(asked(&client, "/version"));
         while arrived.available_permits() == 0 {
@@ -435,7 +428,7 @@ mod tests {
     /// Drops the permit with the request that holds it.
     fn that_never_responds(requests: &Arc<tokio::sync::Semaphore>) -> Client {
         let requests = Arc::clone(requests);
-        of_server(move |_request| {
+        of_server(KubeClient::Work, move |_request| {
             let requests = Arc::clone(&requests);
             async move {
                 let _one = requests.acquire_owned().await;

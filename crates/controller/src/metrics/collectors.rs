@@ -1,6 +1,7 @@
 //! Metrics whose values are computed when they are scraped: a component that is stuck would not update a
 //! counter.
 
+use super::families::{family, gauges};
 use super::label_sets::{ClockLabels, ConditionLabels, ControllerLabels, KindLabels};
 use crate::census::{Census, Group, Kind, Shown};
 use crate::clock::KubernetesClock;
@@ -12,7 +13,7 @@ use crate::tasks::Tasks;
 use crate::unmanaged_groups::UnmanagedGroups;
 use foo_cloud::AwsClock;
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, EncodeLabelSet, EncodeMetric};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
 use std::collections::BTreeMap;
@@ -40,20 +41,6 @@ fn at_scrape(
     compute: impl Fn(DescriptorEncoder<'_>) -> fmt::Result + Send + Sync + 'static,
 ) -> Box<dyn Collector> {
     Box::new(AtScrape(compute))
-}
-
-/// Writes a family of gauges.
-fn gauges<L: EncodeLabelSet, V: EncodeGaugeValue>(
-    encoder: &mut DescriptorEncoder<'_>,
-    name: &str,
-    help: &str,
-    members: impl IntoIterator<Item = (L, V)>,
-) -> fmt::Result {
-    let mut family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-    for (labels, value) in members {
-        ConstGauge::new(value).encode(family.encode_family(&labels)?)?;
-    }
-    Ok(())
 }
 
 /// One member for each controller; 0 s for one that is not listed.
@@ -192,11 +179,10 @@ pub(super) fn queues(queues: BTreeMap<Controller, Queue>) -> Box<dyn Collector> 
             waiting.iter().map(|(controller, waiting)| (*controller, waiting.longest)).collect();
         gauges(&mut encoder, "foo_reconcile_queue_oldest_seconds", help, by_controller(&longest))?;
         let help = "How long objects waited to be reconciled";
-        let mut waits =
-            encoder.encode_descriptor("foo_reconcile_queue_seconds", help, None, MetricType::Histogram)?;
-        for (controller, queue) in &queues {
-            queue.waited.encode(waits.encode_family(&ControllerLabels { controller: *controller })?)?;
-        }
-        Ok(())
+        let waits = queues.iter().map(|(controller, queue)| {
+            let labels = ControllerLabels { controller: *controller };
+            (labels, queue.waited.clone())
+        });
+        family(&mut encoder, "foo_reconcile_queue_seconds", help, MetricType::Histogram, waits)
     })
 }

@@ -11,6 +11,7 @@
 //! `tests/suite/alerts/cases.rs`; the page for both is docs/operations/metrics.md.
 
 mod collectors;
+mod families;
 mod label_sets;
 mod process;
 mod stock_names;

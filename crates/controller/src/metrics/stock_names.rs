@@ -4,16 +4,17 @@
 //! Nothing is counted here. Where controller-runtime distinguishes more (a host, HTTP statuses) or something else
 //! (additions to queues), there is no such label or metric. The provider's own names remain the ones to alert on.
 
+use super::families::{family, gauges};
 use super::label_sets::{ControllerLabels, PassLabels, RequestLabels};
 use crate::labels::{Controller, KubeClient, KubeCode, PassResult, Verb};
 use crate::passes::Underway;
 use crate::queue::Queue;
 use foo_cloud::initialized::Initialized;
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
-use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -57,78 +58,50 @@ impl StockNames {
         self.finished(controller, &[PassResult::Failed, PassResult::GivenUp])
     }
 
+    fn durations(&self, controller: Controller) -> Histogram {
+        self.pass_seconds.of(&ControllerLabels { controller }).clone()
+    }
+
     fn reconciles(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let help = "Finished reconciles: foo_reconciles_total";
-        let name = "controller_runtime_reconcile";
-        let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
-        for controller in Controller::iter() {
-            let done = [PassResult::Settled, PassResult::Worked, PassResult::Skipped];
+        let labelled = |controller| ControllerLabels { controller };
+        let done = [PassResult::Settled, PassResult::Worked, PassResult::Skipped];
+        let finished = Controller::iter().flat_map(|controller| {
             let results = [("success", self.finished(controller, &done)), ("error", self.failed(controller))];
-            for (result, count) in results {
-                let labels = [("controller", controller.into()), ("result", result)];
-                ConstCounter::new(count).encode(family.encode_family(&labels)?)?;
-            }
-        }
+            results.map(|(result, count)| ([("controller", controller.into()), ("result", result)], count))
+        });
+        let help = "Finished reconciles: foo_reconciles_total";
+        counters(encoder, "controller_runtime_reconcile", help, finished)?;
         let help = "Reconciles that failed: foo_reconciles_total";
-        let name = "controller_runtime_reconcile_errors";
-        let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
-        for controller in Controller::iter() {
-            let labels = ControllerLabels { controller };
-            ConstCounter::new(self.failed(controller)).encode(family.encode_family(&labels)?)?;
-        }
+        let failed = Controller::iter().map(|it| (labelled(it), self.failed(it)));
+        counters(encoder, "controller_runtime_reconcile_errors", help, failed)?;
         let help = "Reconciles in progress: foo_reconciles_in_flight";
-        let name = "controller_runtime_active_workers";
-        let mut family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-        for controller in Controller::iter() {
-            let labels = ControllerLabels { controller };
-            let workers = self.in_flight.of(&labels).get();
-            ConstGauge::new(workers).encode(family.encode_family(&labels)?)?;
-        }
+        let workers = Controller::iter().map(|it| (labelled(it), self.in_flight.of(&labelled(it)).get()));
+        gauges(encoder, "controller_runtime_active_workers", help, workers)?;
         let help = "Duration of reconciles: foo_reconcile_seconds";
+        let durations = Controller::iter().map(|it| (labelled(it), self.durations(it)));
         let name = "controller_runtime_reconcile_time_seconds";
-        let mut family = encoder.encode_descriptor(name, help, None, MetricType::Histogram)?;
-        for controller in Controller::iter() {
-            let labels = ControllerLabels { controller };
-            self.pass_seconds.of(&labels).encode(family.encode_family(&labels)?)?;
-        }
-        Ok(())
+        family(encoder, name, help, MetricType::Histogram, durations)
     }
 
     fn workqueues(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let queues = || self.queues.iter().map(|(controller, queue)| (of_queue(*controller), queue));
         let help = "Objects that wait to be reconciled: foo_reconcile_queue_depth";
-        let mut family = encoder.encode_descriptor("workqueue_depth", help, None, MetricType::Gauge)?;
-        for (controller, queue) in &self.queues {
-            let depth = i64::try_from(queue.waiting().objects).unwrap_or(i64::MAX);
-            ConstGauge::new(depth).encode(family.encode_family(&of_queue(*controller))?)?;
-        }
+        let depths = queues().map(|(of, it)| (of, i64::try_from(it.waiting().objects).unwrap_or(i64::MAX)));
+        gauges(encoder, "workqueue_depth", help, depths)?;
         let help = "How long objects waited: foo_reconcile_queue_seconds";
-        let name = "workqueue_queue_duration_seconds";
-        let mut family = encoder.encode_descriptor(name, help, None, MetricType::Histogram)?;
-        for (controller, queue) in &self.queues {
-            queue.waited.encode(family.encode_family(&of_queue(*controller))?)?;
-        }
+        let waits = queues().map(|(of, queue)| (of, queue.waited.clone()));
+        family(encoder, "workqueue_queue_duration_seconds", help, MetricType::Histogram, waits)?;
         let help = "Duration of reconciles: foo_reconcile_seconds";
-        let name = "workqueue_work_duration_seconds";
-        let mut family = encoder.encode_descriptor(name, help, None, MetricType::Histogram)?;
-        for controller in Controller::iter() {
-            let labels = ControllerLabels { controller };
-            self.pass_seconds.of(&labels).encode(family.encode_family(&of_queue(controller))?)?;
-        }
+        let durations = Controller::iter().map(|it| (of_queue(it), self.durations(it)));
+        family(encoder, "workqueue_work_duration_seconds", help, MetricType::Histogram, durations)?;
         let help = "Duration so far of the longest reconcile in progress: foo_reconcile_longest_seconds";
-        let name = "workqueue_longest_running_processor_seconds";
-        let mut family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
         let longest = self.underway.longest();
-        for controller in Controller::iter() {
-            let seconds = longest.get(&controller).copied().unwrap_or_default().as_secs_f64();
-            ConstGauge::new(seconds).encode(family.encode_family(&of_queue(controller))?)?;
-        }
+        let running = Controller::iter()
+            .map(|it| (of_queue(it), longest.get(&it).copied().unwrap_or_default().as_secs_f64()));
+        gauges(encoder, "workqueue_longest_running_processor_seconds", help, running)?;
         let help = "Reconciles that are retried: foo_reconciles_total";
-        let mut family = encoder.encode_descriptor("workqueue_retries", help, None, MetricType::Counter)?;
-        for controller in Controller::iter() {
-            let retries = self.failed(controller);
-            ConstCounter::new(retries).encode(family.encode_family(&of_queue(controller))?)?;
-        }
-        Ok(())
+        let retries = Controller::iter().map(|it| (of_queue(it), self.failed(it)));
+        counters(encoder, "workqueue_retries", help, retries)
     }
 
     fn requests(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
@@ -139,15 +112,22 @@ impl StockNames {
                 *counts.entry((status(code), method(verb))).or_default() += count;
             }
         }
+        let requests =
+            counts.into_iter().map(|((code, method), count)| ([("code", code), ("method", method)], count));
         let help = "Requests to API servers: foo_kube_requests_total";
-        let mut family =
-            encoder.encode_descriptor("rest_client_requests", help, None, MetricType::Counter)?;
-        for ((code, method), count) in counts {
-            let labels = [("code", code), ("method", method)];
-            ConstCounter::new(count).encode(family.encode_family(&labels)?)?;
-        }
-        Ok(())
+        counters(encoder, "rest_client_requests", help, requests)
     }
+}
+
+/// Writes a family of counters.
+fn counters<L: EncodeLabelSet>(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    members: impl IntoIterator<Item = (L, u64)>,
+) -> fmt::Result {
+    let members = members.into_iter().map(|(labels, count)| (labels, ConstCounter::new(count)));
+    family(encoder, name, help, MetricType::Counter, members)
 }
 
 /// One status for each kind of response.

@@ -5,12 +5,12 @@
 //! a pause overlaps is not measured: its duration is the user's. No decision depends on any of this.
 
 use crate::labels::{LaunchOutcome, RolloutOutcome};
-use foo_model::{Deletion, FooMachine, Machine, NodeState, SpecHash, Timestamp, Uid};
+use foo_model::{Deletion, FooMachine, NodeState, SpecHash, Timestamp, Uid};
 use foo_planner::desired::PausedBy;
 use foo_planner::observed::Verdict;
 use foo_planner::report::{RolloutPhase, RolloutReport};
 use foo_planner::{Desired, Observed};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Something that ended.
@@ -128,12 +128,12 @@ impl Milestones {
     }
 
     fn drains(&mut self, observed: &Observed, ended: &mut Vec<Ended>) {
-        let machines: BTreeMap<_, &Machine> = observed.machines.iter().map(|it| (&it.name, it)).collect();
         let drained = |released: &FooMachine| {
             let Deletion::Since(end) = released.deletion else { return None };
-            let Deletion::Since(begin) = machines.get(&released.name)?.deletion else { return None };
-            let measured = self.in_use.contains(&released.uid) && self.counts_from(begin);
-            measured.then(|| Ended::Drain(begin.until(end)))
+            let released = self.in_use.contains(&released.uid).then_some(released)?;
+            let machine = observed.machines.iter().find(|it| it.name == released.name)?;
+            let Deletion::Since(begin) = machine.deletion else { return None };
+            self.counts_from(begin).then(|| Ended::Drain(begin.until(end)))
         };
         ended.extend(observed.foo_machines.iter().filter_map(drained));
         let alive = observed.foo_machines.iter().filter(|it| it.deletion == Deletion::Alive);
