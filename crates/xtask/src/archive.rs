@@ -7,8 +7,13 @@ use std::io::Write as _;
 use tar::{Builder, EntryType, Header};
 
 /// An archive that is being written.
-#[derive(Default)]
-pub(crate) struct Archive(Vec<(Header, String, Vec<u8>)>);
+pub(crate) struct Archive(Builder<Vec<u8>>);
+
+impl Default for Archive {
+    fn default() -> Self {
+        Self(Builder::new(Vec::new()))
+    }
+}
 
 impl Archive {
     /// Adds a folder.
@@ -29,17 +34,12 @@ impl Archive {
         header.set_gid(0);
         header.set_mtime(0);
         header.set_size(u64::try_from(content.len())?);
-        self.0.push((header, path.to_owned(), content.to_vec()));
-        Ok(())
+        self.0.append_data(&mut header, path, content).with_context(|| format!("archiving {path}"))
     }
 
     /// The archive.
     pub(crate) fn bytes(self) -> Result<Vec<u8>> {
-        let mut builder = Builder::new(Vec::new());
-        for (mut header, path, content) in self.0 {
-            builder.append_data(&mut header, path, content.as_slice()).context("archiving")?;
-        }
-        builder.into_inner().context("archiving")
+        self.0.into_inner().context("archiving")
     }
 }
 

@@ -33,7 +33,7 @@ pub fn write(root: &Path, version: &str, image: &str, out: &Path) -> Result<Path
         "predicate": {
             "buildDefinition": {
                 "buildType": BUILD_TYPE,
-                "externalParameters": {"version": version, "image": image, "targets": []},
+                "externalParameters": {"version": version, "image": image, "targets": targets_of(out, version)},
                 "internalParameters": {"toolchain": toolchain(root)?},
                 "resolvedDependencies": materials(root)?,
             },

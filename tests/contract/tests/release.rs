@@ -51,7 +51,8 @@ impl Release {
     /// The same; returns the text it prints.
     fn run(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Result<String> {
         let folder: &Path = self.folder.path();
-        let output = Command::new(common::tools().join("clusterctl"))
+        let mut command = tool("clusterctl");
+        command
             .args(arguments)
             .arg("--config")
             .arg(folder.join("clusterctl.yaml"))
@@ -59,16 +60,21 @@ impl Release {
             .envs([("CLUSTERCTL_DISABLE_VERSIONCHECK", "true"), ("GOPROXY", "off")])
             .env("HOME", folder)
             .env("XDG_CONFIG_HOME", folder)
-            .envs(variables.iter().copied())
-            .output()
-            .context("running clusterctl")?;
-        ensure!(
-            output.status.success(),
-            "clusterctl {arguments:?}:\n{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        Ok(String::from_utf8(output.stdout)?)
+            .envs(variables.iter().copied());
+        printed(&mut command)
     }
+}
+
+/// One of the project's tools.
+fn tool(name: &str) -> Command {
+    Command::new(common::tools().join(name))
+}
+
+/// What a command that succeeds prints.
+fn printed(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("running {command:?}"))?;
+    ensure!(output.status.success(), "{command:?}:\n{}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 fn named<'a>(objects: &'a [Value], kind: &str, name: &str) -> &'a Value {

@@ -100,18 +100,18 @@ fn template(mut object: Value, marks: &mut Marks) -> Result<Value> {
     let text = object.to_string();
     ensure!(!text.contains("{{"), "an object has what Helm takes for a template: {text}");
     in_the_namespace_of_the_release(&mut object, marks)?;
-    let fields = object.as_object_mut().context("an object that is none")?;
-    match fields.get("kind").and_then(Value::as_str) {
-        Some("CustomResourceDefinition") => {
-            let annotations = of(fields, "metadata")?.entry("annotations").or_insert_with(|| json!({}));
-            let annotations = annotations.as_object_mut().context("annotations that are none")?;
+    match kind(&object) {
+        "CustomResourceDefinition" => {
+            let metadata = fields(&mut object, "/metadata")?;
+            metadata.entry("annotations").or_insert_with(|| json!({}));
+            let annotations = fields(&mut object, "/metadata/annotations")?;
             annotations.insert("helm.sh/resource-policy".to_owned(), json!("keep"));
         }
-        Some("ServiceAccount") => {
+        "ServiceAccount" => {
             let annotations = marks.if_set(".Values.serviceAccount.annotations");
-            of(fields, "metadata")?.insert("annotations".to_owned(), annotations);
+            fields(&mut object, "/metadata")?.insert("annotations".to_owned(), annotations);
         }
-        Some("Deployment") => with_values(&mut object, marks)?,
+        "Deployment" => with_values(&mut object, marks)?,
         _ => {}
     }
     Ok(object)
@@ -166,8 +166,4 @@ fn with_values(deployment: &mut Value, marks: &mut Marks) -> Result<()> {
 
 fn fields<'a>(object: &'a mut Value, pointer: &str) -> Result<&'a mut Map<String, Value>> {
     object.pointer_mut(pointer).and_then(Value::as_object_mut).with_context(|| format!("no {pointer}"))
-}
-
-fn of<'a>(object: &'a mut Map<String, Value>, field: &str) -> Result<&'a mut Map<String, Value>> {
-    object.get_mut(field).and_then(Value::as_object_mut).with_context(|| format!("no {field}"))
 }

@@ -1,11 +1,10 @@
 //! The real Helm renders the chart as kustomize renders deploy/default, and what its values say.
 
-use super::{VERSION, common};
+use super::{VERSION, printed, tool};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::Command;
 use tempfile::TempDir;
 
 struct Chart {
@@ -24,16 +23,9 @@ impl Chart {
     }
 
     fn helm(&self, command: &[&str], arguments: &[&str]) -> Result<String> {
-        let output = Command::new(common::tools().join("helm"))
-            .args(command)
-            .arg(&self.archive)
-            .args(arguments)
-            .env_clear()
-            .env("HOME", self.folder.path())
-            .output()
-            .context("running helm")?;
-        ensure!(output.status.success(), "helm {command:?}: {}", String::from_utf8_lossy(&output.stderr));
-        Ok(String::from_utf8(output.stdout)?)
+        let mut helm = tool("helm");
+        helm.args(command).arg(&self.archive).args(arguments).env_clear().env("HOME", self.folder.path());
+        printed(&mut helm)
     }
 
     /// What would be installed in this namespace.
@@ -55,9 +47,7 @@ fn by_name(text: &str) -> Result<Objects> {
 
 fn kustomized() -> Result<Objects> {
     let folder = xtask::root().join("deploy/default");
-    let output = Command::new(common::tools().join("kubectl")).arg("kustomize").arg(folder).output()?;
-    ensure!(output.status.success(), "kubectl kustomize: {}", String::from_utf8_lossy(&output.stderr));
-    by_name(&String::from_utf8(output.stdout)?)
+    by_name(&printed(tool("kubectl").arg("kustomize").arg(folder))?)
 }
 
 /// Kustomize folds long texts, and readers of YAML differ in how they unfold lines that are indented further.

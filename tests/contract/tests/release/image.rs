@@ -1,6 +1,6 @@
 //! A real registry takes the image of a release, and what it gives back runs.
 
-use super::{VERSION, common};
+use super::{VERSION, printed, tool};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader};
@@ -15,7 +15,7 @@ struct Registry {
 
 impl Registry {
     fn start() -> Result<Self> {
-        let mut process = Command::new(common::tools().join("crane"))
+        let mut process = tool("crane")
             .args(["registry", "serve", "--address", "127.0.0.1:0"])
             .stderr(Stdio::piped())
             .spawn()
@@ -38,10 +38,7 @@ impl Drop for Registry {
 }
 
 fn crane(arguments: &[&str]) -> Result<String> {
-    let run =
-        Command::new(common::tools().join("crane")).args(arguments).output().context("running crane")?;
-    ensure!(run.status.success(), "crane {arguments:?}: {}", String::from_utf8_lossy(&run.stderr));
-    Ok(String::from_utf8(run.stdout)?.trim().to_owned())
+    Ok(printed(tool("crane").args(arguments))?.trim().to_owned())
 }
 
 /// Programs that print what they are, in place of those of a release.
@@ -76,12 +73,10 @@ fn a_registry_takes_the_image_and_what_it_gives_back_runs() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let archive = folder.path().join("files.tar").display().to_string();
         crane(&["export", "--platform", platform, &image, &archive])?;
-        let unpacked = Command::new("tar").args(["-xf", &archive]).current_dir(folder.path()).status()?;
-        ensure!(unpacked.success(), "tar does not read what the image has");
+        printed(Command::new("tar").args(["-xf", &archive]).current_dir(folder.path()))?;
         for (path, name) in [("manager", "foo-manager"), ("extension", "foo-extension")] {
-            let run =
-                Command::new(folder.path().join(path)).output().with_context(|| format!("running {path}"))?;
-            assert_eq!(String::from_utf8(run.stdout)?, format!("{name} for {architecture}\n"));
+            let text = printed(&mut Command::new(folder.path().join(path)))?;
+            assert_eq!(text, format!("{name} for {architecture}\n"));
         }
         let authorities = std::fs::read_to_string(folder.path().join("etc/ssl/certs/ca-certificates.crt"))?;
         let certificates = authorities.matches("-----BEGIN CERTIFICATE-----").count();

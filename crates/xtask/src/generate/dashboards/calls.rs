@@ -1,6 +1,6 @@
 //! Calls to AWS: how many, what they return, how long they take and wait, and the age of what is known.
 
-use super::model::{Dashboard, Row, Unit, Variable, View, panel};
+use super::model::{Dashboard, Row, Unit, Variable, View, panel, rate, slowest};
 
 const N: &str = r#"namespace=~"$namespace""#;
 const S: &str = r#"namespace=~"$namespace",service=~"$service""#;
@@ -25,7 +25,7 @@ fn calls() -> Row {
             "Finished calls by service; what the SDK repeats counts once. An idle pool has none of its own: the sweeps of \
              all groups are shared.",
         )
-        .shows("{{service}}", format!("sum by (service) (rate(foo_aws_requests_total{{{S}}}[$__rate_interval]))")),
+        .shows("{{service}}", rate("service", "foo_aws_requests_total", S)),
         panel(
             "Calls that fail",
             View::Lines,
@@ -35,7 +35,7 @@ fn calls() -> Row {
         )
         .bad_above(0.1, 1.0)
         .read_on("FooAwsRefused")
-        .shows("{{code}}", format!(r#"sum by (code) (rate(foo_aws_requests_total{{{S},code!="ok"}}[$__rate_interval]))"#)),
+        .shows("{{code}}", rate("code", "foo_aws_requests_total", &format!(r#"{S},code!="ok""#))),
         panel(
             "Refused calls",
             View::Lines,
@@ -57,14 +57,14 @@ fn calls() -> Row {
         )
         .bad_above(0.05, 0.1)
         .read_on("FooAwsThrottled")
-        .shows("{{service}}", format!(r#"sum by (service) (rate(foo_aws_requests_total{{{S},code="Throttled"}}[$__rate_interval]))"#)),
+        .shows("{{service}}", rate("service", "foo_aws_requests_total", &format!(r#"{S},code="Throttled""#))),
         panel(
             "The ten most frequent operations",
             View::Lines,
             Unit::PerSecond,
             "Which operations use the rate limits. A change that repeats for hours means that another tool changes it back.",
         )
-        .shows("{{action}}", format!("topk(10, sum by (action) (rate(foo_aws_requests_total{{{S}}}[$__rate_interval])))")),
+        .shows("{{action}}", format!("topk(10, {})", rate("action", "foo_aws_requests_total", S))),
         panel(
             "Duration of calls",
             View::Lines,
@@ -75,7 +75,7 @@ fn calls() -> Row {
         .bad_above(2.0, 10.0)
         .shows(
             "{{service}}",
-            format!("histogram_quantile(0.95, sum by (service, le) (rate(foo_aws_request_seconds_bucket{{{S}}}[$__rate_interval])))"),
+            slowest("service", "foo_aws_request_seconds", S),
         ),
     ];
     Row { title: "Calls", panels }
@@ -94,7 +94,7 @@ fn limits() -> Row {
         .read_on("FooObservationsOld")
         .shows(
             "{{bucket}}",
-            format!("histogram_quantile(0.95, sum by (bucket, le) (rate(foo_aws_token_wait_seconds_bucket{{{N}}}[$__rate_interval])))"),
+            slowest("bucket", "foo_aws_token_wait_seconds", N),
         ),
         panel(
             "Rate in percent of the configured one",
@@ -128,7 +128,7 @@ fn observations() -> Row {
             "Pages of the lists of groups, by result. Anything but `ok` that lasts makes the observations old.",
         )
         .read_on("FooObservationsOld")
-        .shows("{{code}}", format!("sum by (code) (rate(foo_observer_sweeps_total{{{N}}}[$__rate_interval])) > 0")),
+        .shows("{{code}}", format!("{} > 0", rate("code", "foo_observer_sweeps_total", N))),
         panel(
             "Age of observations when they are renewed",
             View::Lines,

@@ -1,6 +1,6 @@
 //! The manager itself: leadership, reconciles, queues, caches, the API server, the process.
 
-use super::model::{Dashboard, Row, Unit, Variable, View, panel};
+use super::model::{Dashboard, Row, Unit, Variable, View, panel, rate, slowest};
 
 const N: &str = r#"namespace=~"$namespace""#;
 const C: &str = r#"namespace=~"$namespace",controller=~"$controller""#;
@@ -105,7 +105,7 @@ fn reconciles() -> Row {
              server.",
         )
         .read_on("FooPassesFail")
-        .shows("{{result}}", format!("sum by (result) (rate(foo_reconciles_total{{{C}}}[$__rate_interval]))")),
+        .shows("{{result}}", rate("result", "foo_reconciles_total", C)),
         panel(
             "Duration of reconciles",
             View::Lines,
@@ -117,7 +117,7 @@ fn reconciles() -> Row {
         .read_on("FooPassesHang")
         .shows(
             "{{controller}}",
-            format!("histogram_quantile(0.95, sum by (controller, le) (rate(foo_reconcile_seconds_bucket{{{C}}}[$__rate_interval])))"),
+            slowest("controller", "foo_reconcile_seconds", C),
         ),
         panel(
             "Reconciles in progress",
@@ -171,7 +171,7 @@ fn queues() -> Row {
         .read_on("FooPassesWait")
         .shows(
             "{{controller}}",
-            format!("histogram_quantile(0.95, sum by (controller, le) (rate(foo_reconcile_queue_seconds_bucket{{{C}}}[$__rate_interval])))"),
+            slowest("controller", "foo_reconcile_queue_seconds", C),
         ),
         panel(
             "Objects that always fail",
@@ -207,7 +207,7 @@ fn caches() -> Row {
         )
         .bad_above(0.05, 0.5)
         .read_on("FooWatchSilent")
-        .shows("{{kind}}", format!("sum by (kind) (rate(foo_watch_errors_total{{{N}}}[$__rate_interval]))")),
+        .shows("{{kind}}", rate("kind", "foo_watch_errors_total", N)),
     ];
     Row { title: "Caches", panels }
 }
@@ -220,7 +220,7 @@ fn kubernetes() -> Row {
             Unit::PerSecond,
             "Requests to API servers by verb. Writes in an idle fleet mean that another controller writes the same fields.",
         )
-        .shows("{{client}} {{verb}}", format!("sum by (client, verb) (rate(foo_kube_requests_total{{{N}}}[$__rate_interval])) > 0")),
+        .shows("{{client}} {{verb}}", format!("{} > 0", rate("client, verb", "foo_kube_requests_total", N))),
         panel(
             "Requests that fail",
             View::Lines,
@@ -232,7 +232,7 @@ fn kubernetes() -> Row {
         .read_on("FooPassesFail")
         .shows(
             "{{client}} {{code}}",
-            format!(r#"sum by (client, code) (rate(foo_kube_requests_total{{{N},code!="ok"}}[$__rate_interval]))"#),
+            rate("client, code", "foo_kube_requests_total", &format!(r#"{N},code!="ok""#)),
         ),
         panel(
             "Time to respond",
@@ -244,9 +244,7 @@ fn kubernetes() -> Row {
         .read_on("FooKubeLimit")
         .shows(
             "{{client}} {{verb}}",
-            format!(
-                r#"histogram_quantile(0.95, sum by (client, verb, le) (rate(foo_kube_request_seconds_bucket{{{N},verb!="watch"}}[$__rate_interval])))"#
-            ),
+            slowest("client, verb", "foo_kube_request_seconds", &format!(r#"{N},verb!="watch""#)),
         ),
         panel(
             "Wait for the client-side rate limit",
@@ -258,7 +256,7 @@ fn kubernetes() -> Row {
         .read_on("FooKubeLimit")
         .shows(
             "{{client}}",
-            format!("histogram_quantile(0.95, sum by (client, le) (rate(foo_kube_wait_seconds_bucket{{{N}}}[$__rate_interval])))"),
+            slowest("client", "foo_kube_wait_seconds", N),
         ),
         panel(
             "Writes and live reads",
@@ -287,7 +285,7 @@ fn kubernetes() -> Row {
         .read_on("FooEventsLost")
         .shows(
             "{{severity}}: {{outcome}}",
-            format!("sum by (severity, outcome) (rate(foo_events_total{{{N}}}[$__rate_interval]))"),
+            rate("severity, outcome", "foo_events_total", N),
         ),
     ];
     Row { title: "API server", panels }

@@ -108,8 +108,8 @@ impl Panel {
     /// Adds three quantiles of a histogram; `labels` select its series.
     pub(super) fn quantiles(mut self, histogram: &str, labels: &str) -> Self {
         for (legend, quantile) in [("half of them", "0.5"), ("95 %", "0.95"), ("99 %", "0.99")] {
-            let rate = format!("rate({histogram}_bucket{{{labels}}}[$__rate_interval])");
-            self = self.shows(legend, format!("histogram_quantile({quantile}, sum by (le) ({rate}))"));
+            let buckets = rate("le", &format!("{histogram}_bucket"), labels);
+            self = self.shows(legend, format!("histogram_quantile({quantile}, {buckets})"));
         }
         self
     }
@@ -128,4 +128,15 @@ impl Panel {
     pub(super) fn read_on(self, heading: &'static str) -> Self {
         Self { more: Some(heading), ..self }
     }
+}
+
+/// How often something happens each second, by these labels; `labels` select its series.
+pub(super) fn rate(by: &str, counter: &str, labels: &str) -> String {
+    format!("sum by ({by}) (rate({counter}{{{labels}}}[$__rate_interval]))")
+}
+
+/// The 95th percentile of a histogram, by these labels; `labels` select its series.
+pub(super) fn slowest(by: &str, histogram: &str, labels: &str) -> String {
+    let buckets = rate(&format!("{by}, le"), &format!("{histogram}_bucket"), labels);
+    format!("histogram_quantile(0.95, {buckets})")
 }

@@ -1,6 +1,6 @@
 //! Control planes, networks, user data and identities.
 
-use super::model::{Dashboard, Row, Unit, Variable, View, panel};
+use super::model::{Dashboard, Row, Unit, Variable, View, panel, rate};
 
 const N: &str = r#"namespace=~"$namespace""#;
 const O: &str = r#"namespace=~"$objects""#;
@@ -118,7 +118,7 @@ fn control_planes() -> Row {
         .read_on("FooControlPlaneNotReady")
         .shows(
             "{{code}}",
-            format!(r#"sum by (code) (rate(foo_kube_requests_total{{{N},client="workload"}}[$__rate_interval]))"#),
+            rate("code", "foo_kube_requests_total", &format!(r#"{N},client="workload""#)),
         ),
     ];
     Row { title: "Control planes", panels }
@@ -154,9 +154,7 @@ fn networks() -> Row {
         )
         .shows(
             "{{action}}",
-            format!(
-                r#"sum by (action) (rate(foo_aws_requests_total{{{N},service=~"ec2|eks|iam",action!~"Describe.*|List.*|Get.*"}}[$__rate_interval])) > 0"#
-            ),
+            format!("{} > 0", rate("action", "foo_aws_requests_total", &format!(r#"{N},service=~"ec2|eks|iam",action!~"Describe.*|List.*|Get.*""#))),
         ),
         panel(
             "Reconciles that fail",
@@ -168,9 +166,7 @@ fn networks() -> Row {
         .read_on("FooPassesFail")
         .shows(
             "{{controller}}: {{result}}",
-            format!(
-                r#"sum by (controller, result) (rate(foo_reconciles_total{{{N},controller!="pool",result=~"failed|given_up"}}[$__rate_interval]))"#
-            ),
+            rate("controller, result", "foo_reconciles_total", &format!(r#"{N},controller!="pool",result=~"failed|given_up""#)),
         ),
     ];
     Row { title: "Networks", panels }

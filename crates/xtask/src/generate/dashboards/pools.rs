@@ -1,6 +1,6 @@
 //! Pools: sizes, launches, drains, roll-outs, and what AWS announces.
 
-use super::model::{Dashboard, Row, Unit, Variable, View, panel};
+use super::model::{Dashboard, Row, Unit, Variable, View, panel, rate, slowest};
 
 const N: &str = r#"namespace=~"$namespace""#;
 
@@ -87,8 +87,8 @@ fn state() -> Row {
 }
 
 fn durations() -> Row {
-    let rate =
-        |metric: &str, by: &str| format!("sum by ({by}) (increase({metric}{{{N}}}[$__rate_interval]))");
+    let increase =
+        |by: &str, metric: &str| format!("sum by ({by}) (increase({metric}{{{N}}}[$__rate_interval]))");
     let panels = vec![
         panel(
             "Launch to Ready",
@@ -108,7 +108,7 @@ fn durations() -> Row {
              gave it no more time. Many of those: the image or the user data does not work.",
         )
         .read_on("FooLaunchesSlow")
-        .shows("{{outcome}}", rate("foo_launch_seconds_count", "outcome")),
+        .shows("{{outcome}}", increase("outcome", "foo_launch_seconds_count")),
         panel(
             "Drain",
             View::Lines,
@@ -127,7 +127,7 @@ fn durations() -> Row {
              let its Nodes drain: limit it with deletion.nodeDrainTimeoutSeconds.",
         )
         .read_on("FooDeletionStuck")
-        .shows("{{le}}", rate("foo_drain_seconds_bucket", "le")),
+        .shows("{{le}}", increase("le", "foo_drain_seconds_bucket")),
         panel(
             "Roll-out, for each instance",
             View::Lines,
@@ -146,7 +146,7 @@ fn durations() -> Row {
              The condition Ready has the message; such content is not tried again.",
         )
         .read_on("FooRolloutsSlow")
-        .shows("{{outcome}}", rate("foo_rollout_seconds_count", "outcome")),
+        .shows("{{outcome}}", increase("outcome", "foo_rollout_seconds_count")),
         panel(
             "Roll-out, the whole pool",
             View::Heat,
@@ -155,7 +155,7 @@ fn durations() -> Row {
              for each instance.",
         )
         .read_on("FooRolloutsSlow")
-        .shows("{{le}}", rate("foo_rollout_seconds_bucket", "le")),
+        .shows("{{le}}", increase("le", "foo_rollout_seconds_bucket")),
         panel(
             "Launches by duration",
             View::Heat,
@@ -164,7 +164,7 @@ fn durations() -> Row {
              slowly is an image that grows.",
         )
         .read_on("FooLaunchesSlow")
-        .shows("{{le}}", rate("foo_launch_seconds_bucket", "le")),
+        .shows("{{le}}", increase("le", "foo_launch_seconds_bucket")),
     ];
     Row { title: "Durations", panels }
 }
@@ -179,7 +179,7 @@ fn actions() -> Row {
         )
         .shows(
             "{{action}}",
-            format!(r#"sum by (action) (rate(foo_plan_actions_total{{{N},outcome="done"}}[$__rate_interval])) > 0"#),
+            format!("{} > 0", rate("action", "foo_plan_actions_total", &format!(r#"{N},outcome="done""#))),
         ),
         panel(
             "Actions that were not carried out",
@@ -192,9 +192,7 @@ fn actions() -> Row {
         .read_on("FooPassesFail")
         .shows(
             "{{action}}: {{outcome}}",
-            format!(
-                r#"sum by (action, outcome) (rate(foo_plan_actions_total{{{N},outcome!="done"}}[$__rate_interval]))"#
-            ),
+            rate("action, outcome", "foo_plan_actions_total", &format!(r#"{N},outcome!="done""#)),
         ),
     ];
     Row { title: "Actions of plans", panels }
@@ -212,7 +210,7 @@ fn announcements() -> Row {
         )
         .shows(
             "{{kind}}: {{outcome}}",
-            format!("sum by (kind, outcome) (rate(foo_announcements_total{{{N}}}[$__rate_interval])) > 0"),
+            format!("{} > 0", rate("kind, outcome", "foo_announcements_total", N)),
         ),
         panel(
             "From an event to the action",
@@ -224,9 +222,7 @@ fn announcements() -> Row {
         .bad_above(60.0, 120.0)
         .shows(
             "{{kind}}, 95 %",
-            format!(
-                "histogram_quantile(0.95, sum by (kind, le) (rate(foo_announcement_seconds_bucket{{{N}}}[$__rate_interval])))"
-            ),
+            slowest("kind", "foo_announcement_seconds", N),
         ),
         panel(
             "Events that wait",
