@@ -1,7 +1,7 @@
 //! Keys, policies and DryRun, over the wire.
 
+use super::manager_with;
 use super::scene::{REGION, Scene};
-use super::shipped::shipped;
 use crate::core::Settings;
 use crate::core::settings::TemplateRefusal;
 use crate::wire::{WireRequest, WireResponse, respond};
@@ -342,8 +342,7 @@ async fn a_launch_into_a_managed_network_needs_its_tags_and_no_vpc_in_the_policy
         ("vpc-0b000000000000001", None, None, false),
     ] {
         let sim = Simulator::new(SimulatorConfig::stepped());
-        let policy = Some(shipped("Policy", &[("Clusters", "team-a/*"), ("LaunchVpcs", vpcs)]));
-        sim.put_key(AccessKey { id: "manager".into(), secret: "s".into(), policy });
+        sim.put_key(manager_with("Policy", &[("Clusters", "team-a/*"), ("LaunchVpcs", vpcs)]));
         for (id, owner) in [(SUBNET, subnet), (GROUP, group)] {
             let Some(owner) = owner else { continue };
             let tags = BTreeMap::from([(OWNER.to_owned(), owner.to_owned())]);

@@ -1,8 +1,8 @@
 //! What calls about networks and load balancers must be allowed to do (Service Authorization Reference, "Amazon EC2" and
 //! "Elastic Load Balancing V2").
 
+use super::manager_with;
 use super::scene::REGION;
-use super::shipped::shipped;
 use crate::asks::of_call;
 use crate::core::network::{INTERNET_GATEWAY, NewInterface, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
 use crate::iam::policy::Ask;
@@ -285,14 +285,6 @@ async fn private_names_of_an_endpoint_need_a_right_of_route_53() {
     assert!(allowed.contains("DryRunOperation"), "{allowed}");
 }
 
-/// A simulator whose manager has one policy of the stack.
-fn with_shipped(resource: &str, given: &[(&str, &str)]) -> Simulator {
-    let sim = sim();
-    let policy = Some(shipped(resource, given));
-    sim.put_key(AccessKey { id: "manager".into(), secret: "s".into(), policy });
-    sim
-}
-
 fn is_denied(body: &str) -> bool {
     body.contains("<Code>UnauthorizedOperation</Code>")
 }
@@ -315,7 +307,8 @@ async fn interfaces_of_the_vpc_cni_are_deleted_by_the_name_of_their_cluster() {
         ("LeftoversPolicy", of_team, &[OF_ANOTHER], false),
         ("LeftoversPolicy", all, &[INSTANCE], false),
     ] {
-        let sim = with_shipped(policy, given);
+        let sim = sim();
+        sim.put_key(manager_with(policy, given));
         let new = NewInterface {
             subnet: PUBLIC_SUBNETS[0].into(),
             groups: [].into(),
@@ -343,7 +336,8 @@ fn id_in(body: &str, element: &str) -> String {
 /// other owners.
 #[tokio::test]
 async fn what_guardduty_created_may_be_deleted_and_nothing_like_it() {
-    let sim = with_shipped("LeftoversPolicy", &[]);
+    let sim = sim();
+    sim.put_key(manager_with("LeftoversPolicy", &[]));
     let create = async |key: &str| {
         let tags = |kind: &str| {
             format!(

@@ -18,3 +18,12 @@ mod sqs;
 mod ssm;
 mod sts;
 mod wire;
+
+use crate::AccessKey;
+
+/// The manager's key, with one policy of deploy/aws/iam.yaml.
+fn manager_with(policy: &str, given: &[(&str, &str)]) -> AccessKey {
+    let policy = shipped::shipped(&[policy], given).expect("the stack");
+    let policy = serde_json::from_value(policy).expect("a policy");
+    AccessKey { id: "manager".into(), secret: "s".into(), policy: Some(policy) }
+}

@@ -1,19 +1,20 @@
 //! docs/quickstart.md from the Cluster on: its commands, before the simulated AWS, with the IAM policies in force that
 //! its first step attaches to the manager's user. What installs the providers is tested in `install/documents.rs`.
 
+#[path = "../../../../crates/simulator/src/tests/shipped.rs"]
+mod shipped;
+
 use crate::class::{VERSIONS, publish_images};
 use crate::parts::{run_alone, simulated};
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use foo_e2e::document::Reader;
 use foo_simulator::{AccessKey, DEFAULT_ACCOUNT, InstanceProfile, Policy};
 use foo_testbed::world::REGION;
 use foo_testbed::{World, service_role};
-use serde_json::{Value, json};
 use std::time::Duration;
 
 const PAGE: &str = "docs/quickstart.md";
-/// The stack with the policies, and those that it has with the parameters of the page.
-const STACK: &str = include_str!("../../../../deploy/aws/iam.yaml");
+/// Those that the stack has with the parameters of the page.
 const POLICIES: [&str; 3] = ["Policy", "NetworkPolicy", "ControlPlanePolicy"];
 /// The stack with the roles, whose default for `Name` is the name of the page's Cluster.
 const ROLES: &str = include_str!("../../../../deploy/aws/roles.yaml");
@@ -24,39 +25,6 @@ const MANAGER: (&str, &str) = ("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bP
 fn attach(world: &World, policy: Policy) {
     let (id, secret) = (MANAGER.0.to_owned(), MANAGER.1.to_owned());
     world.aws().simulator().put_key(AccessKey { id, secret, policy: Some(policy) });
-}
-
-fn shipped() -> Result<Policy> {
-    let stack = xtask::yaml::parse(STACK)?.into_iter().next().context("an empty stack")?;
-    let mut statements = Vec::new();
-    for policy in POLICIES {
-        let policy = stack.pointer(&format!("/Resources/{policy}/Properties/PolicyDocument/Statement"));
-        let policy = policy.and_then(Value::as_array).context("a policy of the stack")?;
-        statements.extend(policy.iter().map(|statement| filled(statement, &stack)));
-    }
-    let shipped = json!({"Version": "2012-10-17", "Statement": statements});
-    ensure!(!shipped.to_string().contains("${"), "{shipped}");
-    Ok(serde_json::from_value(shipped)?)
-}
-
-/// A part of the stack with the defaults of its parameters, as CloudFormation fills in `Fn::Sub`.
-fn filled(part: &Value, stack: &Value) -> Value {
-    let parameters = stack.get("Parameters").and_then(Value::as_object);
-    match part {
-        Value::Object(fields) => match fields.get("Fn::Sub").and_then(Value::as_str) {
-            Some(text) => parameters
-                .into_iter()
-                .flatten()
-                .fold(text.to_owned(), |text, (name, parameter)| {
-                    let default = parameter.get("Default").and_then(Value::as_str).unwrap_or_default();
-                    text.replace(&format!("${{{name}}}"), default)
-                })
-                .into(),
-            None => fields.iter().map(|(name, value)| (name.clone(), filled(value, stack))).collect(),
-        },
-        Value::Array(items) => items.iter().map(|item| filled(item, stack)).collect(),
-        other => other.clone(),
-    }
 }
 
 /// What the second stack creates; its names are in the template.
@@ -107,7 +75,7 @@ fn the_quick_start_leads_to_nodes_with_the_shipped_policies_and_leaves_nothing()
             settings.nat_gateway_create = Duration::from_secs(3);
             settings.nat_gateway_delete = Duration::from_secs(3);
         })?;
-        attach(world, shipped()?);
+        attach(world, serde_json::from_value(shipped::shipped(&POLICIES, &[])?)?);
         let followed = follows(world).await;
         world.aws().simulator().remove_key(MANAGER.0);
         followed
