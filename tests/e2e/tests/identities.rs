@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use foo_e2e::in_world;
 use foo_simulator::{AccessKey, Role};
 use foo_testbed::World;
-use foo_testbed::world::kinds::{Kind, condition, text};
+use foo_testbed::world::kinds::{Kind, text, until_condition};
 use foo_testbed::world::{Cluster, Pool};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -161,13 +161,10 @@ async fn has_condition(
     read: impl AsyncFn() -> Result<Option<Value>>,
 ) -> Result<()> {
     let what = format!("CredentialsReady of the {what} to be {reason}");
-    foo_testbed::wait_until(&what, Duration::from_mins(2), async || {
-        let object = read().await?.unwrap_or_default();
-        let reported = condition(&object, "CredentialsReady");
-        let is_so = reported.is_some_and(|(_, it, _)| it == reason);
-        Ok(foo_testbed::Probe::when(is_so, || format!("{reported:?}")))
-    })
-    .await
+    let read = async || Ok(read().await?.unwrap_or_default());
+    let is_so = |(_, it, _): (&str, &str, &str)| it == reason;
+    until_condition(&what, Duration::from_mins(2), read, "CredentialsReady", is_so).await?;
+    Ok(())
 }
 
 /// `clusterctl move` takes the identities and the Secret along.

@@ -3,6 +3,7 @@
 //! Not through our own types: a test must also see what these do not know.
 
 use crate::lock;
+use crate::wait::{Probe, wait_until};
 use anyhow::{Context as _, Result};
 use futures::StreamExt as _;
 use kube::api::{ApiResource, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams};
@@ -175,6 +176,28 @@ pub fn condition<'a>(object: &'a Value, kind: &str) -> Option<(&'a str, &'a str,
     let observed = generation(found, "/observedGeneration");
     let is_current = observed.is_none_or(|it| Some(it) >= generation(object, "/metadata/generation"));
     is_current.then(|| (text(found, "/status"), text(found, "/reason"), text(found, "/message")))
+}
+
+/// Waits until a condition of an object, for the spec as it is, matches, and returns the object.
+///
+/// # Errors
+/// The object cannot be read, or the condition does not match in time: the error has all conditions.
+pub async fn until_condition(
+    what: &str,
+    time: Duration,
+    read: impl AsyncFn() -> Result<Value>,
+    kind: &str,
+    is_so: impl Fn((&str, &str, &str)) -> bool,
+) -> Result<Value> {
+    wait_until(what, time, async || {
+        let object = read().await?;
+        if condition(&object, kind).is_some_and(&is_so) {
+            return Ok(Probe::Done(object));
+        }
+        let all = object.pointer("/status/conditions").map_or_else(String::new, Value::to_string);
+        Ok(Probe::NotYet(all))
+    })
+    .await
 }
 
 /// Whether an object is being deleted.

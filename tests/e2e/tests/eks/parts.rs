@@ -11,7 +11,7 @@ use foo_model::eks::{
 use foo_model::names::TAG_CLUSTER;
 use foo_model::network::Tags;
 use foo_simulator::core::eks::cluster::Cluster as Simulated;
-use foo_testbed::world::kinds::{self, Kind, condition, read, text};
+use foo_testbed::world::kinds::{self, Kind, condition, read, text, until_condition};
 use foo_testbed::world::{Cluster, Pool, REGION, SUBNETS, WorldOptions, manifests};
 use foo_testbed::{Probe, World, wait_until};
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -289,15 +289,7 @@ pub(crate) async fn has_condition(
     what: &str,
     is_so: impl Fn((&str, &str, &str)) -> bool,
 ) -> Result<Value> {
-    wait_until(what, SOON_ON_EKS, async || {
-        let object = control_plane_of(cluster).await?;
-        if condition(&object, kind).is_some_and(&is_so) {
-            return Ok(Probe::Done(object));
-        }
-        let all = object.pointer("/status").map_or_else(String::new, Value::to_string);
-        Ok(Probe::NotYet(all))
-    })
-    .await
+    until_condition(what, SOON_ON_EKS, async || control_plane_of(cluster).await, kind, is_so).await
 }
 
 /// Waits until the control plane responds and runs a version.

@@ -7,27 +7,25 @@ use foo_testbed::{Probe, Rig, RigOptions, wait_until};
 use serde_json::{Value, json};
 
 const PAGE: &str = "docs/operations/install.md";
+/// Kinds of what the provider installs outside of its namespace, and the namespace.
+const CLUSTER_WIDE: &str =
+    "crd,clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding,namespace";
 
 #[test]
 fn the_page_on_installing_with_kubectl_works_and_nothing_is_left() {
     foo_e2e::alone(async || {
         let rig = Rig::start(RigOptions { capi: None, ..RigOptions::default() }).await?;
         let reader = Reader::of(&rig).await?;
-        let all = "crd,clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding,namespace";
-        let own = async || -> Result<Vec<String>> {
-            let names = rig.api().kubectl(["get", all, "-o", "name"]).await?;
-            Ok(names.lines().filter(|name| name.contains("foo")).map(str::to_owned).collect())
-        };
-        assert_eq!(own().await?, Vec::<String>::new());
+        assert_eq!(installed(&rig).await?, Vec::<String>::new());
         reader.follow(PAGE, "With kubectl").await?;
-        let installed = own().await?;
+        let all = installed(&rig).await?;
         for name in ["namespace/foo-system", "clusterrole.rbac.authorization.k8s.io/foo-manager"] {
-            assert!(installed.iter().any(|it| it == name), "{installed:?}");
+            assert!(all.iter().any(|it| it == name), "{all:?}");
         }
         // As clusterctl would have labelled them.
         let labelled =
             "-o=custom-columns=NAME:.metadata.name,PROVIDER:.metadata.labels.cluster\\.x-k8s\\.io/provider";
-        let table = rig.api().kubectl(["get", all, "--no-headers", labelled]).await?;
+        let table = rig.api().kubectl(["get", CLUSTER_WIDE, "--no-headers", labelled]).await?;
         for line in table.lines().filter(|line| line.contains("foo")) {
             let of_control_plane = line.starts_with("foocontrolplane")
                 || line.starts_with("foo-control-plane-")
@@ -41,13 +39,10 @@ fn the_page_on_installing_with_kubectl_works_and_nothing_is_left() {
             };
             assert_eq!(line.split_whitespace().nth(1), Some(provider), "{table}");
         }
-        let image = "-o=jsonpath={.spec.template.spec.containers[0].image}";
-        let image =
-            rig.api().kubectl(["get", "deployment/foo-controller-manager", "-n=foo-system", image]).await?;
-        assert_eq!(image, "registry.example.com/cluster-api-provider-foo:v0.1.0");
+        runs_the_image_of_the_page(&rig).await?;
         fits_the_restricted_standard(&rig).await?;
         reader.follow(PAGE, "Remove what kubectl installed").await?;
-        assert_eq!(own().await?, Vec::<String>::new());
+        assert_eq!(installed(&rig).await?, Vec::<String>::new());
         Ok(())
     });
 }
@@ -59,21 +54,27 @@ fn the_page_on_installing_with_helm_works_and_nothing_is_left() {
         let rig = Rig::start(RigOptions { capi: None, ..RigOptions::default() }).await?;
         let reader = Reader::of(&rig).await?;
         reader.run("export IMAGE=registry.example.com/cluster-api-provider-foo; make release-manifests IMAGE=$IMAGE").await?;
-        let all = "crd,clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding,namespace";
-        let own = async || -> Result<Vec<String>> {
-            let names = rig.api().kubectl(["get", all, "-o", "name"]).await?;
-            Ok(names.lines().filter(|name| name.contains("foo")).map(str::to_owned).collect())
-        };
         reader.follow(PAGE, "With Helm").await?;
-        let image = "-o=jsonpath={.spec.template.spec.containers[0].image}";
-        let image =
-            rig.api().kubectl(["get", "deployment/foo-controller-manager", "-n=foo-system", image]).await?;
-        assert_eq!(image, "registry.example.com/cluster-api-provider-foo:v0.1.0");
+        runs_the_image_of_the_page(&rig).await?;
         fits_the_restricted_standard(&rig).await?;
         reader.follow(PAGE, "Remove what Helm installed").await?;
-        assert_eq!(own().await?, Vec::<String>::new());
+        assert_eq!(installed(&rig).await?, Vec::<String>::new());
         Ok(())
     });
+}
+
+/// The provider's objects that are in no namespace.
+async fn installed(rig: &Rig) -> Result<Vec<String>> {
+    let names = rig.api().kubectl(["get", CLUSTER_WIDE, "-o", "name"]).await?;
+    Ok(names.lines().filter(|name| name.contains("foo")).map(str::to_owned).collect())
+}
+
+async fn runs_the_image_of_the_page(rig: &Rig) -> Result<()> {
+    let image = "-o=jsonpath={.spec.template.spec.containers[0].image}";
+    let deployment = ["get", "deployment/foo-controller-manager", "-n=foo-system", image];
+    let image = rig.api().kubectl(deployment).await?;
+    assert_eq!(image, "registry.example.com/cluster-api-provider-foo:v0.1.0");
+    Ok(())
 }
 
 /// The namespace enforces the Pod security standard `restricted`; the manager's pod is admitted, and only as it is.

@@ -3,10 +3,10 @@
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::Worlds;
 use foo_model::network::Parts;
-use foo_testbed::world::kinds::{Kind, condition};
+use foo_testbed::World;
+use foo_testbed::world::kinds::{Kind, until_condition};
 use foo_testbed::world::network::ids;
 use foo_testbed::world::{Cluster, Pool, REGION, WorldOptions, manifests};
-use foo_testbed::{Probe, World, wait_until};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -100,16 +100,8 @@ pub(crate) async fn has_condition(
     what: &str,
     is_so: impl Fn((&str, &str, &str)) -> bool,
 ) -> Result<Value> {
-    wait_until(what, SOON_IN_AWS, async || {
-        let object = cluster.read(Kind::FooCluster).await?.context("no FooCluster")?;
-        let reported = condition(&object, kind);
-        if reported.is_some_and(&is_so) {
-            return Ok(Probe::Done(object));
-        }
-        let all = object.pointer("/status/conditions").map_or_else(String::new, Value::to_string);
-        Ok(Probe::NotYet(all))
-    })
-    .await
+    let read = async || cluster.read(Kind::FooCluster).await?.context("no FooCluster");
+    until_condition(what, SOON_IN_AWS, read, kind, is_so).await
 }
 
 /// Nothing is there twice: as many parts as a network of that many zones with one NAT gateway has.

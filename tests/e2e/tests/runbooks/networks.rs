@@ -6,10 +6,10 @@ use anyhow::{Context as _, Result, ensure};
 use foo_e2e::document::Reader;
 use foo_model::names::{TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_NETWORK};
 use foo_simulator::core::eks::cluster::Cluster as Simulated;
-use foo_testbed::world::kinds::{Kind, condition};
+use foo_testbed::CONTROL_PLANE_ROLE;
+use foo_testbed::world::kinds::{Kind, until_condition};
 use foo_testbed::world::network::ids;
 use foo_testbed::world::{Cluster, REGION, World, manifests};
-use foo_testbed::{CONTROL_PLANE_ROLE, Probe, wait_until};
 use serde_json::{Value, json};
 
 /// Namespace and Cluster.
@@ -45,12 +45,9 @@ async fn has_condition(
     name: &str,
     is_so: impl Fn((&str, &str, &str)) -> bool,
 ) -> Result<()> {
-    wait_until(&format!("{name} of the {kind:?}"), PATIENCE, async || {
-        let object = cluster.read(kind).await?.with_context(|| format!("no {kind:?}"))?;
-        let all = || object.pointer("/status/conditions").map_or_else(String::new, Value::to_string);
-        Ok(Probe::when(condition(&object, name).is_some_and(&is_so), all))
-    })
-    .await
+    let read = async || cluster.read(kind).await?.with_context(|| format!("no {kind:?}"));
+    until_condition(&format!("{name} of the {kind:?}"), PATIENCE, read, name, is_so).await?;
+    Ok(())
 }
 
 async fn is_ready(cluster: &Cluster<'_>) -> Result<()> {

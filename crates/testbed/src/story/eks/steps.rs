@@ -3,7 +3,7 @@
 use super::manifest::{CLUSTER, EKS_CLUSTER};
 use crate::story::step::Env;
 use crate::world::Cluster;
-use crate::world::kinds::{self, Kind, condition, text};
+use crate::world::kinds::{self, Kind, condition, text, until_condition};
 use crate::{ClusterServer, Probe, beside_us, wait_until};
 use anyhow::{Context as _, Result, ensure};
 use base64::Engine as _;
@@ -54,12 +54,10 @@ impl<'s> EksSteps<'s> {
 
     /// Waits until a condition of the control plane is true.
     pub(super) async fn has_condition(&self, kind: &str) -> Result<()> {
-        wait_until(&format!("{kind} of the control plane"), SOON_ON_EKS, async || {
-            let object = self.object().await?;
-            let found = condition(&object, kind);
-            Ok(Probe::when(found.is_some_and(|(status, ..)| status == "True"), || format!("{found:?}")))
-        })
-        .await
+        let what = format!("{kind} of the control plane");
+        let is_true = |(status, ..): (&str, &str, &str)| status == "True";
+        until_condition(&what, SOON_ON_EKS, async || self.object().await, kind, is_true).await?;
+        Ok(())
     }
 
     /// Prints what the kubectl plugin reports of all objects of a kind.
