@@ -6,7 +6,6 @@
 use aws_credential_types::provider::error::CredentialsError;
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::result::{ConnectorError, SdkError};
-use aws_smithy_types::error::display::DisplayErrorContext;
 use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use foo_cloud::{CloudError, ErrorKind, Operation};
 use std::error::Error;
@@ -31,7 +30,7 @@ pub(crate) fn of<E>(operation: Operation, error: &SdkError<E, HttpResponse>) -> 
 where
     E: ProvideErrorMetadata + Error + 'static,
 {
-    tracing::debug!(operation = operation.name(), error = %DisplayErrorContext(error), "AWS call failed");
+    tracing::debug!(operation = operation.name(), error = chain(error), "AWS call failed");
     match error {
         SdkError::ServiceError(response) => {
             refused(operation, response.err().meta(), response.raw().status().as_u16())
@@ -51,7 +50,7 @@ where
 
 /// No credentials could be obtained to sign this call.
 pub(crate) fn unsigned(operation: Operation, error: &CredentialsError) -> CloudError {
-    tracing::debug!(operation = operation.name(), error = %DisplayErrorContext(error), "no credentials");
+    tracing::debug!(operation = operation.name(), error = chain(error), "no credentials");
     broken(operation, error)
 }
 

@@ -71,6 +71,9 @@ pub use watchdog::Watchdog;
 
 pub use foo_model::Operation;
 
+/// Target of the spans of requests, which are for traces and never part of a log line.
+pub const TRACES: &str = "foo_traces";
+
 use async_trait::async_trait;
 use foo_model::eks::{self, Changed, Query, QueryResult};
 use foo_model::hook::HookConfig;

@@ -11,6 +11,7 @@ use crate::context;
 use crate::diagnostics::Files;
 use crate::identities;
 use crate::leader::state::Timing;
+use crate::telemetry::LogFormat;
 use clap::{Parser, ValueEnum};
 use foo_cloud::observer;
 use std::collections::BTreeSet;
@@ -85,8 +86,8 @@ pub struct Args {
     #[arg(long, default_value_t = 200)]
     pub kube_api_burst: u32,
 
-    /// Address that serves /metrics and /debug/pools, over TLS, to clients whose bearer token may `get` these
-    /// paths. Not served if empty.
+    /// Address that serves /metrics and /debug, over TLS, to clients whose bearer token may use these paths. Not
+    /// served if empty.
     #[arg(long, default_value = ":8443")]
     pub diagnostics_address: String,
     /// Serve only /metrics there, over plain HTTP and without authentication. For an address that other
@@ -135,9 +136,16 @@ pub struct Args {
     /// Format of log lines.
     #[arg(long, default_value = "text")]
     pub log_format: LogFormat,
-    /// Log level (error, warn, info, debug, trace), or a filter such as `foo_controller=debug,info`.
+    /// Log level (error, warn, info, debug, trace), or a filter such as `foo_controller=debug,info`. Below info only the
+    /// manager's own modules log: other ones log tokens and user data there.
     #[arg(long, env = "FOO_LOG", default_value = "info")]
     pub log_level: String,
+    /// Where traces of reconciles are sent with OTLP over HTTP, such as
+    /// `http://collector.observability:4318/v1/traces`. Empty: there are no traces. Variables of OpenTelemetry that apply:
+    /// `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_TRACES_SAMPLER`, `OTEL_TRACES_SAMPLER_ARG`, `OTEL_SERVICE_NAME` and
+    /// `OTEL_RESOURCE_ATTRIBUTES`.
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", default_value = "", hide_env_values = true)]
+    pub traces_endpoint: String,
 }
 
 /// One of the manager's controllers.
@@ -153,15 +161,6 @@ pub enum ControllerName {
     NodeConfig,
     /// Reconciles FooControlPlanes in mode eks; calls AWS.
     Eks,
-}
-
-/// Format of the logs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// Plain text.
-    Text,
-    /// One JSON object per line.
-    Json,
 }
 
 /// The flags, checked.

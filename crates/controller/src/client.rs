@@ -31,7 +31,8 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 use tokio_util::task::AbortOnDropHandle;
 use tower::{BoxError, Layer, Service};
-use tracing::Instrument;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 
 /// Limit of requests to an API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,7 +228,9 @@ where
         let inner = Arc::clone(&self.inner);
         let Meter { purpose, limiter, leadership, clock, pace, metrics } = self.meter.clone();
         let verb = verb(&request);
-        Box::pin(async move {
+        let span = request_span(purpose, verb, &request);
+        let of_wait = span.clone();
+        let sends = async move {
             if !path::is_sound(request.method(), request.uri()) {
                 return Err(NoResponse::NoSuchName.into());
             }
@@ -242,6 +245,7 @@ where
                 let asked = Instant::now();
                 limiter.until_ready().await;
                 metrics.kube_waited(purpose, asked.elapsed());
+                of_wait.record("foo.wait_seconds", asked.elapsed().as_secs_f64());
             }
             let turn = if verb.writes() && purpose == KubeClient::Work {
                 // Not a wait for the client-side limit, which users can raise.
@@ -274,7 +278,33 @@ where
             let body = read.map_err(|_elapsed| NoResponse::TooLate)??.to_bytes();
             let body = Full::new(repaired(body)).map_err(|never| match never {});
             Ok(Response::from_parts(parts, body.boxed_unsync()))
+        };
+        Box::pin(async move {
+            let response = sends.instrument(span.clone()).await;
+            record(&span, response.as_ref().ok().map(Response::status));
+            response
         })
+    }
+}
+
+/// The span of a request, with attributes of OpenTelemetry's conventions for HTTP. Without the server: it is the management
+/// cluster's, or the one of the Cluster that the pass is about.
+fn request_span(purpose: KubeClient, verb: Verb, request: &Request<Body>) -> Span {
+    let (verb, client): (&str, &str) = (verb.into(), purpose.into());
+    tracing::info_span!(
+        target: foo_cloud::TRACES, "kubernetes", otel.name = format_args!("kubernetes {verb}"), otel.kind = "client",
+        foo.client = client, http.request.method = request.method().as_str(), url.path = request.uri().path(),
+        http.response.status_code = Empty, foo.wait_seconds = Empty, otel.status_code = Empty
+    )
+}
+
+fn record(span: &Span, status: Option<http::StatusCode>) {
+    if let Some(status) = status {
+        // OpenTelemetry has no unsigned numbers: they would be texts.
+        span.record("http.response.status_code", i64::from(status.as_u16()));
+    }
+    if status.is_none_or(|status| !status.is_success()) {
+        span.record("otel.status_code", "ERROR");
     }
 }
 

@@ -4,6 +4,7 @@
 //! Secrets never leave this module: bootstrap data in a plan is replaced by its length.
 
 use crate::labels::{Controller, PassResult};
+use crate::passes::PassId;
 use foo_model::Timestamp;
 use kube::ResourceExt;
 use serde::Serialize;
@@ -90,6 +91,8 @@ struct Entry {
 /// A pass that came to an end. One that an object's back-off skipped is none.
 #[derive(Clone, Debug)]
 pub struct Pass {
+    /// Its id, which its log lines have.
+    pub id: PassId,
     /// When it ended.
     pub at: Timestamp,
     /// Its result.
@@ -102,6 +105,8 @@ pub struct Pass {
 
 /// A plan, and how far it was carried out.
 struct Planned {
+    /// The pass, once it has ended.
+    pass: Option<PassId>,
     at: Timestamp,
     plan: Arc<dyn Plan>,
     failure: Option<String>,
@@ -122,12 +127,17 @@ impl<T: Serialize + Send + Sync> Plan for T {
 impl Debug {
     /// Records the end of a pass over an object.
     pub fn passed(&self, key: Key, pass: Pass) {
-        self.lock().entry(key).or_default().pass = Some(pass);
+        let mut entries = self.lock();
+        let entry = entries.entry(key).or_default();
+        if let Some(planned) = &mut entry.planned {
+            planned.pass.get_or_insert(pass.id);
+        }
+        entry.pass = Some(pass);
     }
 
     /// Records the last plan of a pass. `failure` shows what stopped its execution, if anything did.
     pub fn planned(&self, key: Key, at: Timestamp, plan: Arc<dyn Plan>, failure: Option<String>) {
-        self.lock().entry(key).or_default().planned = Some(Planned { at, plan, failure });
+        self.lock().entry(key).or_default().planned = Some(Planned { pass: None, at, plan, failure });
     }
 
     /// The object was deleted.
@@ -167,14 +177,17 @@ impl Entry {
         if let Some(pass) = &self.pass {
             let result: &'static str = pass.result.into();
             let next = pass.next.map(|next| next.as_secs());
-            let pass =
-                json!({"at": text(pass.at), "result": result, "error": pass.error, "nextSeconds": next});
+            let pass = json!({
+                "id": pass.id.to_string(), "at": text(pass.at), "result": result, "error": pass.error,
+                "nextSeconds": next,
+            });
             shown.insert("pass".to_owned(), pass);
         }
         if let Some(planned) = &self.planned {
             let mut plan = planned.plan.to_json();
             redact(&mut plan);
             shown.insert("at".to_owned(), json!(text(planned.at)));
+            shown.insert("planPass".to_owned(), json!(planned.pass.map(|id| id.to_string())));
             shown.insert("failure".to_owned(), json!(planned.failure));
             shown.insert("plan".to_owned(), plan);
         }
@@ -213,9 +226,10 @@ fn redact(value: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::passes::Underway;
 
     #[test]
-    fn bootstrap_data_is_never_shown() {
+    fn a_plan_is_shown_with_its_pass_and_without_bootstrap_data() {
         let debug = Debug::default();
         let plan = json!({"actions": [{"CreateTemplate": {"content": {"user_data": [115, 51], "key": 1}}}]});
         let key = Key::named(Controller::Pool, Some("a"), "p");
@@ -227,6 +241,17 @@ mod tests {
         );
         assert_eq!(debug.to_json(Page::Pools, Some("b"), None), json!([]));
         assert_eq!(debug.to_json(Page::Clusters, None, None), json!([]));
+        assert_eq!(shown[0]["planPass"], Value::Null);
+        let underway = Underway::default();
+        let ids = [underway.begins(Controller::Pool), underway.begins(Controller::Pool)];
+        for id in ids {
+            let pass = Pass { id, at: Timestamp(1), result: PassResult::Worked, error: None, next: None };
+            debug.passed(key.clone(), pass);
+        }
+        let shown = debug.to_json(Page::Pools, None, None);
+        // The second one planned nothing.
+        assert_eq!(shown[0]["planPass"], ids[0].to_string());
+        assert_eq!(shown[0]["pass"]["id"], ids[1].to_string());
         debug.forget(&key);
         assert_eq!(debug.to_json(Page::Pools, None, None), json!([]));
     }
@@ -237,7 +262,8 @@ mod tests {
         for (controller, name) in [(Controller::ControlPlane, "external"), (Controller::Eks, "eks")] {
             let key = Key::named(controller, Some("a"), name);
             let next = Some(Duration::from_mins(10));
-            debug.passed(key, Pass { at: Timestamp(0), result: PassResult::Settled, error: None, next });
+            let id = Underway::default().begins(controller);
+            debug.passed(key, Pass { id, at: Timestamp(0), result: PassResult::Settled, error: None, next });
         }
         let shown = debug.to_json(Page::ControlPlanes, None, None);
         assert_eq!((&shown[0]["name"], &shown[1]["name"]), (&json!("eks"), &json!("external")));

@@ -6,11 +6,13 @@
 
 use crate::labels::{Controller, PassResult};
 use std::collections::BTreeMap;
-use std::fmt::Display;
+use std::fmt::{self, Display};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
-use tracing::Instrument;
+use tracing::Span;
+use tracing::field::Empty;
 
 /// How much longer than its deadline a pass may be under way: on an overloaded machine, aborting it takes
 /// time, too.
@@ -20,10 +22,21 @@ const GRACE: Duration = Duration::from_mins(1);
 #[derive(Clone, Debug, Default)]
 pub struct Underway(Arc<Mutex<Passes>>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Passes {
+    /// Random.
+    process: u32,
     last: u64,
     begun: BTreeMap<u64, (Controller, Instant)>,
+}
+
+impl Default for Passes {
+    fn default() -> Self {
+        // std seeds its hashes at random.
+        let random = RandomState::new().build_hasher().finish();
+        let process = u32::try_from(random >> u32::BITS).unwrap_or_default();
+        Self { process, last: 0, begun: BTreeMap::new() }
+    }
 }
 
 /// The objects whose last pass failed. Clones share them.
@@ -63,9 +76,18 @@ impl Failing {
     }
 }
 
-/// Identifies a pass under way.
-#[derive(Clone, Copy, Debug)]
-pub struct PassId(u64);
+/// Identifies a pass, of this process and, as far as its random beginning does, of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassId {
+    process: u32,
+    number: u64,
+}
+
+impl Display for PassId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08x}-{}", self.process, self.number)
+    }
+}
 
 impl Underway {
     /// Records that a pass begins.
@@ -74,12 +96,12 @@ impl Underway {
         passes.last = passes.last.saturating_add(1);
         let id = passes.last;
         passes.begun.insert(id, (controller, Instant::now()));
-        PassId(id)
+        PassId { process: passes.process, number: id }
     }
 
     /// Records that it has ended.
     pub fn ends(&self, pass: PassId) {
-        self.lock().begun.remove(&pass.0);
+        self.lock().begun.remove(&pass.number);
     }
 
     /// Per controller, how long its oldest pass has been under way.
@@ -109,22 +131,33 @@ impl Underway {
     }
 }
 
-/// The result of a pass over `object`, or nothing if it takes longer than its deadline.
-pub async fn within<T>(
-    deadline: Duration,
-    object: &impl Display,
-    pass: impl Future<Output = T>,
-) -> Option<T> {
-    // Every line that is logged during the pass has the namespace and name of the object.
-    let span = tracing::error_span!("pass", %object);
-    match tokio::time::timeout(deadline, pass.instrument(span)).await {
-        Ok(ended) => Some(ended),
-        Err(_elapsed) => {
-            tracing::error!(
-                %object, deadline_seconds = deadline.as_secs(), "the reconcile exceeded its deadline and was cancelled"
-            );
-            None
-        }
+/// What every line of a pass has: controller, object, id. Its result is for traces: there are no lines after it.
+pub fn span(controller: Controller, object: &str, pass: PassId) -> Span {
+    let controller: &str = controller.into();
+    tracing::error_span!("pass", controller, object, %pass, result = Empty, otel.status_code = Empty)
+}
+
+/// An object as log lines name it: `<namespace>/<name>`.
+pub fn named(namespace: Option<&str>, name: &str) -> String {
+    namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"))
+}
+
+/// The result of a pass, or nothing if it takes longer than its deadline.
+pub async fn within<T>(deadline: Duration, pass: impl Future<Output = T>) -> Option<T> {
+    let ended = tokio::time::timeout(deadline, pass).await;
+    if ended.is_err() {
+        let deadline_seconds = deadline.as_secs();
+        tracing::error!(deadline_seconds, "the reconcile exceeded its deadline and was cancelled");
+    }
+    ended.ok()
+}
+
+/// Records how a pass ended.
+pub fn ends(span: &Span, result: PassResult) {
+    let name: &str = result.into();
+    span.record("result", name);
+    if matches!(result, PassResult::Failed | PassResult::GivenUp) {
+        span.record("otel.status_code", "ERROR");
     }
 }
 
@@ -173,7 +206,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_pass_has_its_deadline() {
-        assert_eq!(within(Duration::from_secs(1), &"c", async { 7 }).await, Some(7));
-        assert_eq!(within(Duration::from_secs(1), &"c", std::future::pending::<()>()).await, None);
+        assert_eq!(within(Duration::from_secs(1), async { 7 }).await, Some(7));
+        assert_eq!(within(Duration::from_secs(1), std::future::pending::<()>()).await, None);
     }
 }

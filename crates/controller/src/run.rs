@@ -23,6 +23,7 @@ use crate::liveness::Liveness;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use crate::responders::{Responders, Subject};
+use crate::telemetry::LogLevel;
 use crate::{admin, client, cluster, control_plane, identity, node_config, plans, pool};
 use anyhow::Context as _;
 use foo_cloud::{Limits, SystemClock};
@@ -57,7 +58,8 @@ pub enum End {
 }
 
 /// Runs the manager until a signal stops it or it loses the Lease.
-pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Result<End> {
+/// `log_level`: what `/debug/log-level` shows and changes.
+pub async fn run(config: Config, factory: Arc<dyn CloudFactory>, log_level: LogLevel) -> anyhow::Result<End> {
     let stop = stop_signal()?;
     let system_clock = SystemClock::start();
     let clock: Arc<dyn Clock> = Arc::new(system_clock.clone());
@@ -79,7 +81,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
         .with_context(|| format!("--health-addr {}", config.health))?;
     if let Some(diagnostics) = &config.diagnostics {
         let address = diagnostics.address;
-        serve_diagnostics(diagnostics, kube.clone(), &metrics, &debug)
+        serve_diagnostics(diagnostics, kube.clone(), &metrics, &debug, log_level)
             .await
             .with_context(|| format!("--diagnostics-address {address}"))?;
     }
@@ -190,6 +192,7 @@ async fn serve_diagnostics(
     kube: kube::Config,
     metrics: &Metrics,
     debug: &Debug,
+    log_level: LogLevel,
 ) -> anyhow::Result<()> {
     let certificate = match &diagnostics.security {
         Security::Insecure => {
@@ -204,7 +207,7 @@ async fn serve_diagnostics(
     let mut secret = [0; 32];
     let random = rustls::crypto::aws_lc_rs::default_provider().secure_random.fill(&mut secret);
     random.map_err(|_none| anyhow::anyhow!("the system gives no random bytes"))?;
-    let router = diagnostics::guarded(metrics.clone(), debug, Access::new(reviews, secret));
+    let router = diagnostics::guarded(metrics.clone(), debug, log_level, Access::new(reviews, secret));
     admin::serve(diagnostics.address, router, Transport::Tls(Arc::new(certificate))).await?;
     Ok(())
 }

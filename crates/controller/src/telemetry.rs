@@ -1,83 +1,99 @@
-//! Logs.
+//! Logs and traces of the process.
+//!
+//! * this file: both are started here, and what never appears in logs;
+//! * [`level`]: which lines are logged, which can be changed while the process runs;
+//! * [`traces`]: spans, sent with OTLP.
+//!
+//! Every line that is logged during a reconcile has the span `pass`: controller, object, and the id that `/debug` shows with
+//! the plan of that pass. Lines about a FooPlan have the span `plan`. Spans of the target [`foo_cloud::TRACES`], one for
+//! each request to AWS and to Kubernetes, exist for traces only.
 
-use crate::args::LogFormat;
-use tracing::{Metadata, Subscriber};
-use tracing_subscriber::filter::filter_fn;
+mod level;
+#[cfg(test)]
+pub(crate) mod tests;
+mod traces;
+
+pub use level::{Changed, LogLevel};
+
+use anyhow::Context as _;
+use clap::ValueEnum;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tracing::{Level, Metadata};
+use tracing_subscriber::filter::{FilterExt, LevelFilter, filter_fn};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{EnvFilter, Layer, fmt};
+use tracing_subscriber::{Layer, Registry, fmt};
 
-/// Starts logging to standard error. `level` is a filter (`info`, `foo_controller=debug,info`).
-pub fn start(format: LogFormat, level: &str) {
-    logs(format, level, std::io::stderr).init();
+/// Format of the logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// Plain text.
+    Text,
+    /// One JSON object per line.
+    Json,
 }
 
-pub(crate) fn logs<W>(format: LogFormat, level: &str, writer: W) -> impl Subscriber + Send + Sync + use<W>
+/// What was started.
+#[derive(Debug)]
+pub struct Telemetry {
+    /// Changes which lines are logged.
+    pub log_level: LogLevel,
+    traces: Option<SdkTracerProvider>,
+}
+
+/// Starts logging to standard error, and sending traces to this URL, if there is one. `level` is a filter (`info`,
+/// `foo_controller=debug,info`). In a tokio runtime.
+///
+/// # Errors
+/// The URL is none.
+pub fn start(format: LogFormat, level: &str, traces_endpoint: Option<&str>) -> anyhow::Result<Telemetry> {
+    let (log_level, lines) = logs(format, level, std::io::stderr);
+    let traces = match traces_endpoint {
+        Some(url) => Some(traces::provider(url).context("--traces-endpoint")?),
+        None => None,
+    };
+    let subscriber = tracing_subscriber::registry().with(lines);
+    // A layer that is none would keep every line of every crate from being skipped at no cost.
+    match &traces {
+        Some(traces) => subscriber.with(traces::spans(traces)).init(),
+        None => subscriber.init(),
+    }
+    Ok(Telemetry { log_level, traces })
+}
+
+impl Telemetry {
+    /// Sends the spans that were not sent yet. Takes five seconds at most.
+    pub async fn end(self) {
+        if let Some(traces) = self.traces {
+            traces::sent(traces).await;
+        }
+    }
+}
+
+/// What writes log lines, and what changes their level.
+fn logs<W>(format: LogFormat, level: &str, writer: W) -> (LogLevel, impl Layer<Registry> + use<W>)
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
     let lines = fmt::layer().with_writer(writer);
     let lines = match format {
         LogFormat::Text => lines.boxed(),
-        LogFormat::Json => lines.json().flatten_event(true).boxed(),
+        // The span of a line is its pass: those within it are not the lines'.
+        LogFormat::Json => lines.json().flatten_event(true).with_span_list(false).boxed(),
     };
-    tracing_subscriber::registry()
-        .with(EnvFilter::builder().parse_lossy(level))
-        .with(filter_fn(is_harmless))
-        .with(lines)
+    let (log_level, filter) = LogLevel::new(level);
+    let harmless = filter_fn(is_harmless).with_max_level_hint(LevelFilter::TRACE);
+    (log_level, lines.with_filter(filter.and(harmless)))
 }
 
-/// Never logs kube's client, whatever the filter is. This keeps Secrets out of the log: kube logs the whole
-/// of every response that it cannot decode. (It logs each failed request as well, which the caller does with
-/// more context.)
+/// What no filter adds: of kube's client anything, and of other crates whatever is below info. This keeps Secrets, tokens and
+/// user data out of the log. kube logs the whole of every response that it cannot decode (and each failed request, which the
+/// caller logs with more context), the AWS SDK bodies of requests and responses.
 fn is_harmless(metadata: &Metadata<'_>) -> bool {
-    !metadata.target().starts_with("kube_client")
-}
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-    use std::io;
-    use std::sync::{Arc, Mutex};
-
-    /// What was logged.
-    #[derive(Clone, Default)]
-    pub(crate) struct Written(pub(crate) Arc<Mutex<Vec<u8>>>);
-
-    impl io::Write for Written {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
+    let target = metadata.target();
+    if target.starts_with(level::OWN) {
+        return target != foo_cloud::TRACES;
     }
-
-    #[test]
-    fn responses_that_kube_cannot_decode_are_never_logged() {
-        for format in [LogFormat::Text, LogFormat::Json] {
-            for level in [
-                "trace",
-                "kube_client=trace",
-                "kube_client::client=trace,info",
-                "kube_client::client::builder=trace",
-            ] {
-                let written = Written::default();
-                let writer = written.clone();
-                tracing::subscriber::with_default(logs(format, level, move || writer.clone()), || {
-                    tracing::warn!(target: "kube_client::client", "hush, {:?}", "error");
-                    tracing::error!(target: "kube_client::client::builder", "hush");
-                    if level == "trace" {
-                        tracing::warn!(target: "foo_controller::x", "hello");
-                    }
-                });
-                let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
-                assert!(!text.contains("hush"), "{level}: {text}");
-                assert_eq!(text.contains("hello"), level == "trace", "{level}: {text}");
-            }
-        }
-    }
+    !target.starts_with("kube_client") && *metadata.level() <= Level::INFO
 }

@@ -1,6 +1,10 @@
 //! The manager's own life: how it exits and restarts. In a world of its own, because that disturbs other tests.
 
+#[path = "manager/collector.rs"]
+mod collector;
+
 use anyhow::{Context as _, Result, ensure};
+use collector::Collector;
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::text;
 use foo_testbed::world::{Manager, QUIET_PERIOD, SOON};
@@ -22,7 +26,7 @@ async fn leader(world: &World) -> Result<String> {
     Ok(text(&lease, "/spec/holderIdentity").to_owned())
 }
 
-/// SIGTERM: the lease is given back, so that the next manager need not wait for its end.
+/// SIGTERM: the lease is given back, so that the next manager need not wait for its end. The next one sends traces.
 #[test]
 fn it_shuts_down_in_order_and_its_successor_changes_nothing_that_is_settled() {
     in_world(async |world| {
@@ -38,6 +42,8 @@ fn it_shuts_down_in_order_and_its_successor_changes_nothing_that_is_settled() {
         };
         let writes = of_pool()?;
         let of_the_first = std::fs::read_to_string(world.manager().log())?.len();
+        let collector = Collector::start().await?;
+        world.manager().will_send_traces_to(&collector.url());
         world.manager().start().await?;
         wait_until("the successor to lead", SOON, async || {
             let now = leader(world).await?;
@@ -54,6 +60,40 @@ fn it_shuts_down_in_order_and_its_successor_changes_nothing_that_is_settled() {
         .await?;
         pool.scale(3).await?;
         pool.settles_at(3).await?;
+        let spans =
+            ["foo-manager", "succession/workers", "autoscaling UpdateAutoScalingGroup", "kubernetes apply"];
+        collector.receives(&spans).await
+    });
+}
+
+/// `docs/operations/logs.md`.
+#[test]
+fn users_with_the_role_change_the_log_level_while_the_manager_runs() {
+    in_world(async |world| {
+        let manager = world.manager();
+        let writer = another_user(world, "log-level", Some("foo-log-level-writer")).await?;
+        let debugger = another_user(world, "debugger", Some("foo-debug-reader")).await?;
+        let change = "/debug/log-level?filter=foo_eks=debug&seconds=600";
+        let by = async |token: &str, method: &str, status: u16| {
+            let what = format!("{method} of the log level to respond with {status}");
+            wait_until(&what, SOON, async || {
+                let (is, text) = manager.diagnostics_by(method, Some(token), change).await?;
+                Ok(if is == status { Probe::Done(text) } else { Probe::NotYet(format!("{is}: {text}")) })
+            })
+            .await
+        };
+        let at_start: Value = serde_json::from_str(&by(&debugger, "GET", 200).await?)?;
+        assert_eq!(at_start["secondsLeft"], Value::Null);
+        by(&debugger, "PUT", 403).await?;
+        let changed: Value = serde_json::from_str(&by(&writer, "PUT", 200).await?)?;
+        assert_eq!(changed["filter"], format!("{},foo_eks=debug", text(&at_start, "/filter")));
+        ensure!(changed["secondsLeft"].as_u64().is_some_and(|left| left <= 600), "{changed}");
+        let shown: Value = serde_json::from_str(&by(&debugger, "GET", 200).await?)?;
+        assert_eq!(shown["filter"], changed["filter"]);
+        let reset: Value = serde_json::from_str(&by(&writer, "DELETE", 200).await?)?;
+        assert_eq!(reset, at_start);
+        let log = std::fs::read_to_string(manager.log())?;
+        ensure!(log.contains("the log level was changed"), "{log}");
         Ok(())
     });
 }

@@ -38,6 +38,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
+use tracing::Instrument;
+use tracing::field::Empty;
 
 /// Whether this process may change anything at this moment, which means that it leads.
 pub type Permit = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -114,8 +116,23 @@ impl<C: ?Sized> Metered<C> {
         self
     }
 
-    /// Waits for a token, sends the call, counts it.
+    /// Waits for a token, sends the call, counts it, all in a span of traces.
     async fn around<T>(
+        &self,
+        operation: Operation,
+        call: impl Future<Output = Result<T>> + Send,
+    ) -> Result<T> {
+        let span = call_span(operation);
+        let result = self.counted(operation, call).instrument(span.clone()).await;
+        if let Err(error) = &result {
+            let kind: &str = error.kind.into();
+            span.record("error.type", kind);
+            span.record("otel.status_code", "ERROR");
+        }
+        result
+    }
+
+    async fn counted<T>(
         &self,
         operation: Operation,
         call: impl Future<Output = Result<T>> + Send,
@@ -126,6 +143,7 @@ impl<C: ?Sized> Metered<C> {
         let asked = Instant::now();
         let taken = tokens.take().await;
         self.metrics.token_taken(bucket, asked.elapsed(), taken.left, taken.rate_percent);
+        tracing::Span::current().record("foo.wait_seconds", asked.elapsed().as_secs_f64());
         if operation.is_mutation() && self.permit.as_ref().is_some_and(|permit| !permit()) {
             let why = "not sent: this process does not lead any more";
             return Err(CloudError::new(operation, ErrorKind::Unreachable, None, why));
@@ -138,6 +156,17 @@ impl<C: ?Sized> Metered<C> {
         }
         result
     }
+}
+
+/// The span of a call, with the attributes that OpenTelemetry's conventions for AWS SDKs name.
+fn call_span(operation: Operation) -> tracing::Span {
+    let service: &str = operation.service().into();
+    let name = format_args!("{service} {}", operation.name());
+    tracing::info_span!(
+        target: crate::TRACES, "aws", otel.name = name, otel.kind = "client", rpc.system = "aws-api",
+        rpc.service = service, rpc.method = operation.name(), foo.wait_seconds = Empty, error.type = Empty,
+        otel.status_code = Empty
+    )
 }
 
 impl<C: fmt::Debug + ?Sized> fmt::Debug for Metered<C> {

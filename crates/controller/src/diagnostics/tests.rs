@@ -4,7 +4,8 @@ use super::*;
 use crate::admin::{Transport, health, served};
 use crate::liveness::Liveness;
 use crate::readiness::Readiness;
-use crate::telemetry::tests::Written;
+use crate::telemetry::LogFormat;
+use crate::telemetry::tests::{log_level, logged};
 use axum::body::Body as AxumBody;
 use axum::http::{Request, Response};
 use http_body_util::BodyExt as _;
@@ -77,7 +78,7 @@ fn without_response() -> Client {
 }
 
 fn pages(client: Client) -> Router {
-    guarded(Metrics::new(), &Debug::default(), Access::new(client, [7; 32]))
+    guarded(Metrics::new(), &Debug::default(), log_level(), Access::new(client, [7; 32]))
 }
 
 /// Status and text of a response.
@@ -193,7 +194,7 @@ async fn verdicts_are_cached_for_a_minute_and_denials_for_ten_seconds() {
 async fn a_flood_of_guessed_tokens_does_not_evict_valid_ones() {
     let asked = Asked::default();
     let access = Access::new(sensible(&asked), [7; 32]);
-    let pages = guarded(Metrics::new(), &Debug::default(), access.clone());
+    let pages = guarded(Metrics::new(), &Debug::default(), log_level(), access.clone());
     assert_eq!(get(&pages, "/metrics", Some("Bearer scraper")).await.0, 200);
     for number in 0..3000 {
         assert_eq!(get(&pages, "/metrics", Some(&format!("Bearer guess-{number}"))).await.0, 401);
@@ -206,10 +207,8 @@ async fn a_flood_of_guessed_tokens_does_not_evict_valid_ones() {
 /// Whatever an API server responds with a token in it, and however much is logged.
 #[tokio::test]
 async fn tokens_are_never_logged() {
-    let written = Written::default();
-    let writer = written.clone();
-    let logs = crate::telemetry::logs(crate::args::LogFormat::Text, "trace", move || writer.clone());
-    let _logging = tracing::subscriber::set_default(logs);
+    let (written, _level, subscriber) = logged(LogFormat::Text, "trace");
+    let _logging = tracing::subscriber::set_default(subscriber);
     let responses: [Respond; 4] = [
         |request| {
             (
@@ -225,7 +224,7 @@ async fn tokens_are_never_logged() {
         let pages = pages(api_server(Asked::default(), response));
         get(&pages, "/metrics", Some("Bearer very-secret-token")).await;
     }
-    let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+    let text = written.text();
     assert!(
         text.contains("could not check who may read diagnostics; all requests are refused")
             && text.contains("403 Forbidden"),

@@ -14,6 +14,7 @@ use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
+use tracing::Instrument;
 
 /// An object that waits in line for a slot is named when one is free; if it misses that, it tries again after
 /// this time.
@@ -47,39 +48,42 @@ impl<R: Reconciler> Attempts<R> {
     pub(super) async fn attempt(&self, object: Arc<R::Object>) -> Action {
         let key = ObjectRef::from_obj(object.as_ref());
         let measured = self.context.metrics.pass_starts(self.controller);
-        let deadline = self.context.settings.last_deadline();
-        let mut tried = None;
+        let id = measured.id();
+        let named = passes::named(key.namespace.as_deref(), &key.name);
+        let span = passes::span(self.controller, &named, id);
         let is_ours = R::conditions(&object).is_some();
-        let ended = passes::within(deadline, &key, self.pass(&key, object, &mut tried)).await;
-        let (next, result, error) = match ended {
-            Some(Ok(outcome)) => {
-                let (next, result) = self.settle(&key, tried, outcome);
-                (next, result, None)
-            }
-            Some(Err(error)) => {
-                let controller: &str = self.controller.into();
-                tracing::warn!(controller, object = %key, %error, "the reconcile failed");
-                let (next, result) = self.settle(&key, tried, PassOutcome::failed());
-                (next, result, Some(error.to_string()))
-            }
-            None => {
-                let (next, _failed) = self.settle(&key, tried, PassOutcome::failed());
-                (next, PassResult::GivenUp, Some(format!("it took longer than {} s", deadline.as_secs())))
-            }
-        };
+        let (next, result, error) = self.tried(&key, object).instrument(span.clone()).await;
+        passes::ends(&span, result);
         measured.ends(result);
         self.context.metrics.failing().ended(self.controller, &key, result);
         if is_ours && result != PassResult::Skipped {
-            self.record(&key, result, error, next.after());
+            let at = self.context.clock.now();
+            let key = debug::Key::named(self.controller, key.namespace.as_deref(), &key.name);
+            self.context.debug.passed(key, debug::Pass { id, at, result, error, next: next.after() });
         }
         next
     }
 
-    /// For `/debug`. An object that waits for its back-off shows the pass that failed.
-    fn record(&self, key: &Ref<R>, result: PassResult, error: Option<String>, next: Option<Duration>) {
-        let at = self.context.clock.now();
-        let key = debug::Key::named(self.controller, key.namespace.as_deref(), &key.name);
-        self.context.debug.passed(key, debug::Pass { at, result, error, next });
+    /// The pass, when the object has the next one, and what went wrong. An object that waits for its back-off shows the pass
+    /// that failed.
+    async fn tried(&self, key: &Ref<R>, object: Arc<R::Object>) -> (Action, PassResult, Option<String>) {
+        let deadline = self.context.settings.last_deadline();
+        let mut tried = None;
+        match passes::within(deadline, self.pass(key, object, &mut tried)).await {
+            Some(Ok(outcome)) => {
+                let (next, result) = self.settle(key, tried, outcome);
+                (next, result, None)
+            }
+            Some(Err(error)) => {
+                tracing::warn!(%error, "the reconcile failed");
+                let (next, result) = self.settle(key, tried, PassOutcome::failed());
+                (next, result, Some(error.to_string()))
+            }
+            None => {
+                let (next, _failed) = self.settle(key, tried, PassOutcome::failed());
+                (next, PassResult::GivenUp, Some(format!("it took longer than {} s", deadline.as_secs())))
+            }
+        }
     }
 
     /// Waits for the caches, then does the pass unless the object has to wait; records the fingerprint in

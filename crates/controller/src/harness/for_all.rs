@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::labels::{Controller, PassResult, Task};
+use crate::passes::{self, PassId};
 use crate::watch::{Filled, Object, Watch};
 use foo_cloud::Watchdog;
 use futures::stream::{BoxStream, SelectAll};
@@ -9,15 +10,16 @@ use futures::{FutureExt, StreamExt, stream};
 use std::fmt;
 use std::time::Duration;
 use tokio::time::sleep;
+use tracing::Instrument;
 
 /// Pause after a pass that was aborted.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
 
 /// What differs between such controllers.
 pub trait ReconcileAll: Send {
-    /// One pass over everything. If a part of it failed, returns when it is repeated even if nothing has changed. If it
+    /// One pass, with this id, over everything. If a part of it failed, returns when it is repeated even if nothing has changed. If it
     /// is dropped at an `.await` because it took too long, what it learned so far stays.
-    fn reconcile_all(&mut self) -> impl Future<Output = Option<Duration>> + Send;
+    fn reconcile_all(&mut self, pass: PassId) -> impl Future<Output = Option<Duration>> + Send;
 }
 
 /// Such a controller before it runs.
@@ -70,13 +72,16 @@ impl ForAll {
             while self.changes.next().now_or_never().flatten().is_some() {}
             if self.needs.iter().all(Filled::now) {
                 let measured = self.context.metrics.pass_starts(self.controller);
-                let pass = tasks.within(self.task, &watchdog, deadline, reconciler.reconcile_all());
-                let ended = pass.await;
+                let id = measured.id();
+                let span = passes::span(self.controller, "all", id);
+                let pass = tasks.within(self.task, &watchdog, deadline, reconciler.reconcile_all(id));
+                let ended = pass.instrument(span.clone()).await;
                 let result = match &ended {
                     Some(None) => PassResult::Settled,
                     Some(Some(_)) => PassResult::Failed,
                     None => PassResult::GivenUp,
                 };
+                passes::ends(&span, result);
                 measured.ends(result);
                 self.context.metrics.failing().ended(self.controller, &"all", result);
                 again = ended.unwrap_or(Some(TRY_AGAIN));

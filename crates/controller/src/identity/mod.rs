@@ -19,6 +19,7 @@ use crate::harness::{ForAll, ReconcileAll};
 use crate::identities::allowed::{self, Allowed, Namespaces};
 use crate::identities::{Lists, ResolvedIdentities, ResolvedIdentity, chain};
 use crate::labels::{Controller, PassResult, Task, Watched};
+use crate::passes::PassId;
 use crate::watch::{ChangeFilter, Filled, Unreadable, Watch};
 use foo_api::conditions::{self, NewCondition};
 use foo_api::identity::secret_keys;
@@ -140,7 +141,7 @@ struct Read {
 }
 
 impl ReconcileAll for IdentityCache {
-    async fn reconcile_all(&mut self) -> Option<Duration> {
+    async fn reconcile_all(&mut self, pass: PassId) -> Option<Duration> {
         let identities = self.identities.state();
         let named: BTreeSet<String> = identities.iter().filter_map(|it| secret_of(it)).collect();
         self.read.retain(|name, _| named.contains(name));
@@ -165,7 +166,7 @@ impl ReconcileAll for IdentityCache {
             all_went_well &= well;
             if let Some(outcome) = outcomes.get(&name).filter(|_| !is_gone && self.is_owned(identity)) {
                 let well = self.write_status(identity, outcome, use_of_it).await;
-                self.record(identity, outcome, well);
+                self.record(pass, identity, outcome, well);
                 all_went_well &= well;
             }
         }
@@ -175,17 +176,17 @@ impl ReconcileAll for IdentityCache {
 
 impl IdentityCache {
     /// For `/debug`: what it was resolved to. Names of credentials contain digests of keys, no keys.
-    fn record(&self, identity: &FooClusterIdentity, outcome: &ResolvedIdentity, well: bool) {
+    fn record(&self, pass: PassId, identity: &FooClusterIdentity, outcome: &ResolvedIdentity, well: bool) {
         let (debug, at) = (&self.context.debug, self.context.clock.now());
         let key = debug::Key::of(Controller::Identity, identity);
         let (result, next) =
             if well { (PassResult::Settled, None) } else { (PassResult::Failed, Some(TRY_AGAIN)) };
-        debug.passed(key.clone(), debug::Pass { at, result, error: None, next });
         let resolved = match &outcome.credentials {
             Ok(credentials) => json!({"credentials": credentials.name()}),
             Err(blocked) => json!({"reason": blocked.reason.as_str(), "message": blocked.message}),
         };
-        debug.planned(key, at, Arc::new(resolved), None);
+        debug.planned(key.clone(), at, Arc::new(resolved), None);
+        debug.passed(key, debug::Pass { id: pass, at, result, error: None, next });
     }
 
     /// Reads a Secret unless this version is known. Returns whether that succeeded.

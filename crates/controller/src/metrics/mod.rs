@@ -409,6 +409,11 @@ pub struct PassInFlight {
 }
 
 impl PassInFlight {
+    /// Its id.
+    pub fn id(&self) -> PassId {
+        self.id
+    }
+
     /// Sets the result of the pass.
     pub fn ends(mut self, result: PassResult) {
         self.result = Some(result);

@@ -17,6 +17,7 @@ pub(crate) mod objects;
 use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::labels::{Task, Watched};
+use crate::passes;
 use crate::responders::{Computes, Subject};
 use crate::watch::{ChangeFilter, Scope, Watch};
 use foo_api::names::{WATCH_LABEL, managers};
@@ -32,6 +33,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::{interval, sleep, timeout};
+use tracing::Instrument;
 
 /// Plans that are made at the same time: each may read from AWS, and compute for seconds.
 const AT_A_TIME: usize = 2;
@@ -117,7 +119,10 @@ impl Plans {
         if !is_new || self.is_old(&plan) || !self.subjects.contains(&subject) {
             return;
         }
-        let response = timeout(DEADLINE, Box::pin(self.response(&plan, subject))).await;
+        let named = passes::named(plan.namespace().as_deref(), &plan.name_any());
+        let span = tracing::error_span!("plan", plan = named);
+        let response = Box::pin(self.response(&plan, subject).instrument(span));
+        let response = timeout(DEADLINE, response).await;
         let late = || format!("no plan within {} s: AWS or Kubernetes is slow", DEADLINE.as_secs());
         let failed = |error| Some(FooPlanStatus { error: Some(error), ..FooPlanStatus::default() });
         let status = response.unwrap_or_else(|_late| Err(late())).unwrap_or_else(failed);

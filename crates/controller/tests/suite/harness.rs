@@ -7,6 +7,7 @@ use foo_controller::clouds::{CloudKey, CloudRegion};
 use foo_controller::credentials::{Credentials, Keys, Source};
 use foo_controller::harness::{ForAll, Harness, PassOutcome, ReconcileAll, Reconciler, Urgency};
 use foo_controller::labels::{Controller, PassResult, Task, Watched};
+use foo_controller::passes::PassId;
 use foo_controller::queue::Action;
 use foo_controller::watch::{ChangeFilter, Scope, Watch};
 use foo_simulator_core::DEFAULT_REGION;
@@ -415,7 +416,7 @@ struct Inventory {
 }
 
 impl ReconcileAll for Inventory {
-    async fn reconcile_all(&mut self) -> Option<Duration> {
+    async fn reconcile_all(&mut self, _pass: PassId) -> Option<Duration> {
         self.seen.lock().unwrap().push((self.config_maps.len(), Instant::now()));
         let all = self.config_maps.state();
         if all.iter().any(|script| setting(script, "does").as_deref() == Some("hangs")) {

@@ -30,14 +30,20 @@ pub(super) async fn reader(api: &ApiServer, prefix: &str) -> Result<String> {
 }
 
 /// Status and text of a page. The certificate is self-signed and not verified.
-pub(super) async fn get(port: u16, token: Option<&str>, path: &str) -> Result<(u16, String)> {
+pub(super) async fn request(
+    port: u16,
+    method: &str,
+    token: Option<&str>,
+    path: &str,
+) -> Result<(u16, String)> {
     let mut config = Config::new(format!("https://127.0.0.1:{port}").parse()?);
     config.accept_invalid_certs = true;
     config.default_retry = false;
     config.auth_info.token = token.map(|token| token.to_owned().into());
     let client = Client::try_from(config)?;
     let asked = async {
-        let response = client.send(http::Request::get(path).body(Body::empty())?).await?;
+        let response =
+            client.send(http::Request::builder().method(method).uri(path).body(Body::empty())?).await?;
         let status = response.status().as_u16();
         let text = String::from_utf8(response.into_body().collect_bytes().await?.to_vec())?;
         anyhow::Ok((status, text))

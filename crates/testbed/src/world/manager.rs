@@ -78,6 +78,8 @@ pub struct Manager {
     program: PathBuf,
     args: Vec<String>,
     env: Vec<(&'static str, String)>,
+    /// Where it sends traces from its next start on.
+    collector: Mutex<Option<String>>,
     log: PathBuf,
     /// Of a user who may see its diagnostics.
     token: String,
@@ -137,7 +139,8 @@ impl Manager {
         write(&log, "")?;
         let token = diagnostics::reader(api, prefix).await?;
         let (starting, running) = (tokio::sync::Mutex::default(), Mutex::new(None));
-        Ok(Self { name, program: program()?, args, env, log, token, starting, running })
+        let collector = Mutex::default();
+        Ok(Self { name, program: program()?, args, env, collector, log, token, starting, running })
     }
 
     /// The same with more in its environment.
@@ -197,9 +200,17 @@ impl Manager {
         let mut args = self.args.clone();
         args.push(format!("--health-addr=127.0.0.1:{health_port}"));
         args.push(format!("--diagnostics-address=127.0.0.1:{diagnostics_port}"));
-        let env: Vec<(&str, &str)> = self.env.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let collector = lock(&self.collector).clone();
+        let mut env: Vec<(&str, &str)> =
+            self.env.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        env.extend(collector.as_deref().map(|url| ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", url)));
         let process = Process::start(self.name, &self.program, args, &env, &self.log)?;
         Ok(Running { process, health_port, diagnostics_port })
+    }
+
+    /// From its next start on, it sends traces to this URL.
+    pub fn will_send_traces_to(&self, url: &str) {
+        lock(&self.collector).replace(url.to_owned());
     }
 
     /// Kills it, as a crash would. Its lease stays until it expires.
@@ -283,7 +294,17 @@ impl Manager {
 
     /// Status and text of a page of its diagnostics, as whose token that is gets them.
     pub async fn diagnostics_for(&self, token: Option<&str>, path: &str) -> Result<(u16, String)> {
-        diagnostics::get(self.diagnostics_port()?, token, path).await
+        self.diagnostics_by("GET", token, path).await
+    }
+
+    /// The same by another method of HTTP.
+    pub async fn diagnostics_by(
+        &self,
+        method: &str,
+        token: Option<&str>,
+        path: &str,
+    ) -> Result<(u16, String)> {
+        diagnostics::request(self.diagnostics_port()?, method, token, path).await
     }
 
     /// Where on this machine its diagnostics are.

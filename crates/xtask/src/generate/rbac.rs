@@ -134,8 +134,9 @@ fn role_of(kind: &str, name: &str, metadata: &str, rules: &str) -> String {
 
 /// ClusterRoles for readers of a manager's diagnostics. They have no effect until an administrator binds them.
 fn diagnostics_roles() -> String {
-    let role = |Page { role, path, reason }: &Page| {
-        let rules = format!("# {reason}\n- nonResourceURLs: [\"{path}\"]\n  verbs: [get]\n");
+    let role = |Page { role, path, verbs, reason }: &Page| {
+        let verbs = verbs.join(", ");
+        let rules = format!("# {reason}\n- nonResourceURLs: [\"{path}\"]\n  verbs: [{verbs}]\n");
         role_of("ClusterRole", role, "", &rules)
     };
     DIAGNOSTICS.iter().map(role).collect::<Vec<_>>().concat()
@@ -234,15 +235,19 @@ mod tests {
     }
 
     #[test]
-    fn who_looks_may_get_pages_and_nothing_else() {
+    fn who_looks_may_get_pages_and_the_log_level_has_a_role_of_its_own() {
         for role in crate::yaml::parse(&diagnostics_roles()).unwrap() {
             let rules = role["rules"].as_array().unwrap();
             assert_eq!(rules.len(), 1);
             let keys: Vec<&str> = rules[0].as_object().unwrap().keys().map(String::as_str).collect();
-            assert_eq!(
-                (keys, &rules[0]["verbs"]),
-                (vec!["nonResourceURLs", "verbs"], &serde_json::json!(["get"]))
-            );
+            let writes = role["metadata"]["name"] == "foo-log-level-writer";
+            let (paths, verbs) = (&rules[0]["nonResourceURLs"], &rules[0]["verbs"]);
+            assert_eq!(keys, ["nonResourceURLs", "verbs"]);
+            if writes {
+                assert_eq!(*paths, serde_json::json!(["/debug/log-level"]));
+            } else {
+                assert_eq!(*verbs, serde_json::json!(["get"]));
+            }
             assert!(
                 rules[0]["nonResourceURLs"]
                     .as_array()

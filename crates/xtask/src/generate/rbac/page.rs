@@ -65,8 +65,8 @@ fn of_others(page: &mut String) -> Result<()> {
          `foo-control-plane-`. No user has them until you bind them.\n\n\
          | ClusterRole | Verbs and paths | Why |\n|---|---|---|\n",
     );
-    for Page { role, path, reason } in DIAGNOSTICS {
-        writeln!(page, "| `{role}` | get `{path}` | {reason} |")?;
+    for Page { role, path, verbs, reason } in DIAGNOSTICS {
+        writeln!(page, "| `{role}` | {} `{path}` | {reason} |", verbs.join(", "))?;
     }
     page.push_str(
         "\n## cluster-autoscaler\n\n\

@@ -298,18 +298,31 @@ const RECOGNIZED: &str = "gives access to nothing: by this right the admission p
 
 /// What readers of a manager's diagnostics need: paths of its diagnostics (`--diagnostics-address`).
 pub(super) const DIAGNOSTICS: &[Page] = &[
-    Page { role: "foo-metrics-reader", path: "/metrics", reason: "for scrapers; no metric names an object" },
+    Page {
+        role: "foo-metrics-reader",
+        path: "/metrics",
+        verbs: &["get"],
+        reason: "for scrapers; no metric names an object",
+    },
+    Page {
+        role: "foo-log-level-writer",
+        path: "/debug/log-level",
+        verbs: &["get", "put", "delete"],
+        reason: "for people: how much the manager logs, for a day at most",
+    },
     Page {
         role: "foo-debug-reader",
         path: "/debug/*",
+        verbs: &["get"],
         reason: "for people: the last reconcile and the last plan of each object of all namespaces, without bootstrap data",
     },
 ];
 
-/// The right to get certain pages, and the role that gives it.
+/// The right to use certain pages, and the role that gives it.
 pub(super) struct Page {
     pub(super) role: &'static str,
     pub(super) path: &'static str,
+    pub(super) verbs: &'static [&'static str],
     pub(super) reason: &'static str,
 }
 
