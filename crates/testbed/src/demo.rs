@@ -4,8 +4,9 @@ use anyhow::{Context as _, Result};
 use clap::Parser;
 use foo_testbed::World;
 use foo_testbed::story::{
-    Reporter, Scenario, Story, Summary, Verbose, exports, manifest_path, template_arguments,
+    Reporter, Scenario, Story, Summary, Verbose, bring_secrets, exports, manifest_path, template_arguments,
 };
+use foo_testbed::world::{Restarts, WorldOptions};
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -22,6 +23,9 @@ struct Args {
     /// Run the life cycle of a whole cluster on EKS, instead of that of a pool.
     #[arg(long)]
     eks: bool,
+    /// Run nothing, and stay up for docs/tutorial.md.
+    #[arg(long, conflicts_with_all = ["once", "eks"])]
+    tutorial: bool,
 }
 
 #[tokio::main]
@@ -43,6 +47,9 @@ async fn main() -> ExitCode {
 
 async fn run(args: Args) -> Result<ExitCode> {
     let mut interrupted = std::pin::pin!(interrupted()?);
+    if args.tutorial {
+        return tutorial(interrupted).await;
+    }
     let reporter: &'static dyn Reporter = if args.once { &Summary } else { &Verbose };
     let scenario = if args.eks { Scenario::Eks } else { Scenario::Pools };
     let mut story = Story::new(scenario, reporter);
@@ -54,6 +61,28 @@ async fn run(args: Args) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     print_usage(scenario, story.world().context("a story without a world")?)?;
+    interrupted.await;
+    println!("\nstopping everything");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A world with the providers, in which a user does the rest.
+async fn tutorial(mut interrupted: std::pin::Pin<&mut impl Future<Output = ()>>) -> Result<ExitCode> {
+    println!("starting a management cluster, Cluster API, the provider and a simulated AWS …");
+    let restarts = Some(Restarts::reported_to(|text| println!("{text}")));
+    let starting = async {
+        let world = World::start(WorldOptions { restarts, ..WorldOptions::default() }).await?;
+        bring_secrets(&world).await?;
+        anyhow::Ok(world)
+    };
+    let world = tokio::select! {
+        world = starting => world?,
+        () = &mut interrupted => return Ok(ExitCode::from(INTERRUPTED)),
+    };
+    println!("\nEverything is up until Ctrl-C. Continue with docs/tutorial.md in another terminal, after\n");
+    for line in exports(&world)? {
+        println!("  {line}");
+    }
     interrupted.await;
     println!("\nstopping everything");
     Ok(ExitCode::SUCCESS)

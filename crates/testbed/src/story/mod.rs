@@ -11,7 +11,7 @@ mod step;
 mod terminal;
 
 pub use eks::manifest_path;
-pub use pools::{CLUSTER, POOL, template_arguments};
+pub use pools::{CLUSTER, POOL, bring_secrets, template_arguments};
 pub use reporter::{Reporter, Summary, Verbose};
 pub use terminal::exports;
 

@@ -4,7 +4,7 @@ use super::step::{Env, Step};
 use crate::world::kinds::{Kind, is_deleting, text};
 pub use crate::world::manifests::DEMO as CLUSTER;
 use crate::world::{
-    ACTIVE_PERIOD, AFTER_DRAIN, Cluster, Pool, PoolView, QUIET_PERIOD, SOON, Workload, manifests,
+    ACTIVE_PERIOD, AFTER_DRAIN, Cluster, Pool, PoolView, QUIET_PERIOD, SOON, Workload, World, manifests,
 };
 use crate::{PodEnd, watched_for};
 use anyhow::{Context as _, Result, ensure};
@@ -81,10 +81,7 @@ impl PoolSteps<'_> {
         self.info(
             "The Secrets that the user brings: a kubeconfig of the existing API server, and user data.",
         );
-        self.world.apply(&manifests::namespace(CLUSTER)).await?;
-        let kubeconfig = self.world.api().kubeconfig();
-        self.world.apply(&manifests::kubeconfig_secret(CLUSTER, CLUSTER, kubeconfig)).await?;
-        self.world.apply(&manifests::bootstrap_secret(pool.name())).await?;
+        bring_secrets(self.world).await?;
         let arguments = template_arguments();
         self.info(&format!("clusterctl {} | kubectl apply -f -", arguments.join(" ")));
         let objects = self.world.rig().clusterctl(&arguments).await?;
@@ -310,6 +307,14 @@ fn deleting(view: &PoolView) -> BTreeSet<String> {
 
 fn first_line(text: &str) -> &str {
     text.lines().find(|line| line.contains("disruption budget")).unwrap_or(text).trim()
+}
+
+/// Creates the namespace of the story's Cluster, and the Secrets that a user brings.
+pub async fn bring_secrets(world: &World) -> Result<()> {
+    world.apply(&manifests::namespace(CLUSTER)).await?;
+    world.apply(&manifests::kubeconfig_secret(CLUSTER, CLUSTER, world.api().kubeconfig())).await?;
+    let pool = world.existing_cluster(CLUSTER, CLUSTER).existing_pool(POOL);
+    world.apply(&manifests::bootstrap_secret(pool.name())).await
 }
 
 /// The clusterctl variables of the story's cluster template, for a user who wants to try it afterwards.
