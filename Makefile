@@ -33,14 +33,14 @@ build_released := RUSTFLAGS="$(remap)" cargo build --locked --release --target $
 # $(call timed,what,command): says what is going on and how long it took.
 timed = @echo "== $(1)"; start=$$SECONDS; $(2); echo "== $(1): $$((SECONDS - start)) s"
 
-.PHONY: help demo test check advisories conformance chaos bench model release release-programs release-manifests manager extension plugin tools browser python build clean \
+.PHONY: help book demo test check advisories conformance chaos bench model release release-programs release-manifests manager extension plugin tools browser python build clean \
     cargo-deny prerequisites components
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
 
-demo: tools build ## Play the main job on real components and a simulated AWS (EKS=1: a cluster on EKS); ONCE=1 checks every step and ends
-	@$(bin)/foo-demo $(if $(ONCE),--once) $(if $(EKS),--eks)
+demo: tools build ## Play the main job on real components and a simulated AWS (EKS=1: a cluster on EKS; TUTORIAL=1: nothing yet); ONCE=1 checks every step and ends
+	@$(bin)/foo-demo $(if $(ONCE),--once) $(if $(EKS),--eks) $(if $(TUTORIAL),--tutorial)
 
 test: tools browser python build ## Every test, once; the last line is the total
 	@$(bin)/xtask test
@@ -50,7 +50,13 @@ check: prerequisites components cargo-deny ## Formatting, lints, documentation, 
 	$(call timed,lints,cargo clippy --workspace --all-targets -- --deny warnings)
 	$(call timed,documentation,RUSTDOCFLAGS="--deny=warnings --allow=rustdoc::private-intra-doc-links" cargo doc --workspace --no-deps --document-private-items --quiet)
 	$(call timed,checks,$(build_xtask); \
-	    $(bin)/xtask deny; $(bin)/xtask generate --check; $(bin)/xtask tidy)
+	    $(bin)/xtask deny; $(bin)/xtask generate --check; $(bin)/xtask tidy; $(bin)/xtask book --out $(book))
+
+# mdBook's pages, and a check of all links between them.
+book := $(or $(CARGO_TARGET_DIR),target)/book
+book: prerequisites ## The documentation as a book: target/book/index.html (REPOSITORY=https://…: where links to sources lead)
+	@$(build_xtask)
+	@$(bin)/xtask book --out $(book) $(if $(REPOSITORY),--repository $(REPOSITORY))
 
 # Where no network is, `make check` goes on with the advisories that were written down last.
 database := $(or $(CARGO_TARGET_DIR),target)/advisory-db

@@ -7,6 +7,7 @@
 
 pub mod advisories;
 mod archive;
+pub mod book;
 pub mod chart;
 pub mod checksums;
 pub mod deny;
@@ -16,11 +17,13 @@ mod graph;
 pub mod image;
 mod imports;
 pub mod krew;
+mod links;
 pub mod measure;
 pub mod provenance;
 pub mod release;
 pub mod sbom;
 mod sources;
+mod spelling;
 mod targets;
 pub mod tests_total;
 pub mod tidy;

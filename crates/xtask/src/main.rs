@@ -69,6 +69,15 @@ enum Command {
         #[arg(long, default_value = xtask::krew::URL)]
         url: String,
     },
+    /// Write the documentation as a book, with mdBook
+    Book {
+        /// The folder, which is emptied
+        #[arg(long, default_value = "target/book")]
+        out: PathBuf,
+        /// Where the files of the repository are published
+        #[arg(long, default_value = xtask::book::REPOSITORY)]
+        repository: String,
+    },
     /// Complete the statement of provenance of a release folder and write the checksums of everything in it
     Checksums {
         /// The folder
@@ -113,6 +122,9 @@ fn run() -> Result<ExitCode> {
         }
         Command::Krew { version, out, url } => {
             println!("{}", xtask::krew::write(&version, &out, &url)?.display());
+        }
+        Command::Book { out, repository } => {
+            println!("{}", xtask::book::write(&root, &out, &repository)?.display());
         }
         Command::Checksums { out } => {
             xtask::provenance::complete(&out)?;

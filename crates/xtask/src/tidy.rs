@@ -3,6 +3,7 @@
 //! Each check is a function from a file to sentences; only [`check`] reads the disk.
 
 use crate::files::{self, File};
+use crate::links::{headings, leads_to, targets};
 use anyhow::{Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -36,6 +37,7 @@ pub fn check(root: &Path) -> Result<()> {
         findings.extend(steps(file));
         findings.extend(deciders(file));
         findings.extend(crate::words::findings(&file.path, &file.text)?);
+        findings.extend(crate::spelling::findings(file));
         if let Some(warning) = long(file) {
             println!("warning: {warning}");
         }
@@ -115,44 +117,6 @@ fn long(file: &File) -> Option<String> {
     (file.ends_with(&["rs", "sh"]) && lines > LONG).then(|| format!("{} has {lines} lines", file.path))
 }
 
-/// Links of a Markdown file outside of code, with their line: `[text](path#anchor)`.
-fn targets(file: &File) -> Vec<(usize, &str)> {
-    let mut found = Vec::new();
-    let mut code = false;
-    for (number, line) in file.lines().filter(|_| file.ends_with(&["md"])) {
-        if line.trim_start().starts_with("```") {
-            code = !code;
-        }
-        if !code {
-            // Between an odd number of backticks and an even one is code, such as a regular expression.
-            let links = line
-                .match_indices("](")
-                .filter(|(at, _)| line.get(..*at).is_some_and(|before| before.matches('`').count() % 2 == 0));
-            let targets = links.filter_map(|(at, found)| line.get(at + found.len()..)?.split(')').next());
-            found.extend(targets.map(|target| (number, target)));
-        }
-    }
-    found.retain(|(_, target)| !target.contains("://") && !target.starts_with("mailto:"));
-    found
-}
-
-/// The file that a relative link leads to, as files are named here.
-fn leads_to(file: &File, path: &str) -> String {
-    if path.is_empty() {
-        return file.path.clone();
-    }
-    let mut parts: Vec<&str> = file.path.split('/').collect();
-    parts.pop();
-    for part in path.split('/') {
-        match part {
-            "." | "" => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
-}
-
 /// Relative links of Markdown files.
 fn links(file: &File, exists: &dyn Fn(&Path) -> bool) -> Vec<String> {
     targets(file)
@@ -182,21 +146,6 @@ fn anchors(files: &[File]) -> Vec<String> {
         }
     }
     findings
-}
-
-/// The anchors of a page's headings, as GitHub makes them.
-fn headings(file: &File) -> BTreeSet<String> {
-    let mut code = false;
-    let mut found = BTreeSet::new();
-    for (_, line) in file.lines() {
-        code ^= line.starts_with("```");
-        let heading = line.trim_start_matches('#');
-        if !code && heading.len() < line.len() && heading.starts_with(' ') {
-            let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-            found.insert(kept.collect::<String>().to_lowercase().replace(' ', "-"));
-        }
-    }
-    found
 }
 
 /// Every crate takes the workspace's lints.
