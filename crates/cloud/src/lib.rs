@@ -11,6 +11,7 @@
 //! * [`lookups`]: facts that rarely change, looked up once.
 //! * [`reads`]: results that are shared by all clusters; [`networks`], [`clusters`] and [`stored`] request them.
 //! * [`retry`]: pauses after failures.
+//! * [`lines`]: what never appears in logs.
 //! * [`watchdog`]: detects loops that should run for ever and do not.
 //!
 //! There is no AWS SDK here and no Kubernetes; `cloud-adapter` and `simulator` implement the traits.
@@ -30,6 +31,7 @@ pub mod clusters;
 pub mod compared;
 pub mod error;
 pub mod initialized;
+pub mod lines;
 pub mod lookups;
 pub mod metered;
 pub mod metrics;
@@ -70,9 +72,6 @@ pub use vcpus::VcpuQuota;
 pub use watchdog::Watchdog;
 
 pub use foo_model::Operation;
-
-/// Target of the spans of requests, which are for traces and never part of a log line.
-pub const TRACES: &str = "foo_traces";
 
 use async_trait::async_trait;
 use foo_model::eks::{self, Changed, Query, QueryResult};

@@ -229,7 +229,6 @@ where
         let Meter { purpose, limiter, leadership, clock, pace, metrics } = self.meter.clone();
         let verb = verb(&request);
         let span = request_span(purpose, verb, &request);
-        let of_wait = span.clone();
         let sends = async move {
             if !path::is_sound(request.method(), request.uri()) {
                 return Err(NoResponse::NoSuchName.into());
@@ -245,7 +244,7 @@ where
                 let asked = Instant::now();
                 limiter.until_ready().await;
                 metrics.kube_waited(purpose, asked.elapsed());
-                of_wait.record("foo.wait_seconds", asked.elapsed().as_secs_f64());
+                Span::current().record("foo.wait_seconds", asked.elapsed().as_secs_f64());
             }
             let turn = if verb.writes() && purpose == KubeClient::Work {
                 // Not a wait for the client-side limit, which users can raise.
@@ -292,7 +291,7 @@ where
 fn request_span(purpose: KubeClient, verb: Verb, request: &Request<Body>) -> Span {
     let (verb, client): (&str, &str) = (verb.into(), purpose.into());
     tracing::info_span!(
-        target: foo_cloud::TRACES, "kubernetes", otel.name = format_args!("kubernetes {verb}"), otel.kind = "client",
+        target: foo_cloud::lines::TRACES, "kubernetes", otel.name = format_args!("kubernetes {verb}"), otel.kind = "client",
         foo.client = client, http.request.method = request.method().as_str(), url.path = request.uri().path(),
         http.response.status_code = Empty, foo.wait_seconds = Empty, otel.status_code = Empty
     )

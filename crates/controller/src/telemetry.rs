@@ -1,11 +1,11 @@
 //! Logs and traces of the process.
 //!
-//! * this file: both are started here, and what never appears in logs;
+//! * this file: both are started here; [`foo_cloud::lines`] has what never appears in logs;
 //! * [`level`]: which lines are logged, which can be changed while the process runs;
 //! * [`traces`]: spans, sent with OTLP.
 //!
 //! Every line that is logged during a reconcile has the span `pass`: controller, object, and the id that `/debug` shows with
-//! the plan of that pass. Lines about a FooPlan have the span `plan`. Spans of the target [`foo_cloud::TRACES`], one for
+//! the plan of that pass. Lines about a FooPlan have the span `plan`. Spans of the target [`foo_cloud::lines::TRACES`], one for
 //! each request to AWS and to Kubernetes, exist for traces only.
 
 mod level;
@@ -17,8 +17,8 @@ pub use level::{Changed, LogLevel};
 
 use anyhow::Context as _;
 use clap::ValueEnum;
+use foo_cloud::lines::is_harmless;
 use opentelemetry_sdk::trace::SdkTracerProvider;
-use tracing::{Level, Metadata};
 use tracing_subscriber::filter::{FilterExt, LevelFilter, filter_fn};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
@@ -85,15 +85,4 @@ where
     let (log_level, filter) = LogLevel::new(level);
     let harmless = filter_fn(is_harmless).with_max_level_hint(LevelFilter::TRACE);
     (log_level, lines.with_filter(filter.and(harmless)))
-}
-
-/// What no filter adds: of kube's client anything, and of other crates whatever is below info. This keeps Secrets, tokens and
-/// user data out of the log. kube logs the whole of every response that it cannot decode (and each failed request, which the
-/// caller logs with more context), the AWS SDK bodies of requests and responses.
-fn is_harmless(metadata: &Metadata<'_>) -> bool {
-    let target = metadata.target();
-    if target.starts_with(level::OWN) {
-        return target != foo_cloud::TRACES;
-    }
-    !target.starts_with("kube_client") && *metadata.level() <= Level::INFO
 }

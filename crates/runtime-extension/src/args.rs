@@ -30,7 +30,8 @@ pub struct Args {
     /// Format of log lines.
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
-    /// Which log lines are written: a level, or levels by module (tracing's EnvFilter).
+    /// Which log lines are written: a level, or levels by module (tracing's EnvFilter). Below info only the extension's
+    /// own modules log: other ones log bodies of requests there.
     #[arg(long, default_value = "info")]
     pub log_level: String,
 }

@@ -80,9 +80,7 @@ async fn tutorial(mut interrupted: std::pin::Pin<&mut impl Future<Output = ()>>)
         () = &mut interrupted => return Ok(ExitCode::from(INTERRUPTED)),
     };
     println!("\nEverything is up until Ctrl-C. Continue with docs/tutorial.md in another terminal, after\n");
-    for line in exports(&world)? {
-        println!("  {line}");
-    }
+    print_exports(&world)?;
     interrupted.await;
     println!("\nstopping everything");
     Ok(ExitCode::SUCCESS)
@@ -102,11 +100,16 @@ fn interrupted() -> Result<impl Future<Output = ()>> {
     })
 }
 
-fn print_usage(scenario: Scenario, world: &World) -> Result<()> {
-    println!("\nEverything is up until Ctrl-C. In another terminal:\n");
+fn print_exports(world: &World) -> Result<()> {
     for line in exports(world)? {
         println!("  {line}");
     }
+    Ok(())
+}
+
+fn print_usage(scenario: Scenario, world: &World) -> Result<()> {
+    println!("\nEverything is up until Ctrl-C. In another terminal:\n");
+    print_exports(world)?;
     println!("\nA new {}, and the simulated AWS behind it:\n", what_can_be_created(scenario));
     println!("  {}", command(scenario, world));
     println!("  kubectl get foomachinepools,foomachines,machines -A; kubectl get nodes");

@@ -163,7 +163,7 @@ fn call_span(operation: Operation) -> tracing::Span {
     let service: &str = operation.service().into();
     let name = format_args!("{service} {}", operation.name());
     tracing::info_span!(
-        target: crate::TRACES, "aws", otel.name = name, otel.kind = "client", rpc.system = "aws-api",
+        target: crate::lines::TRACES, "aws", otel.name = name, otel.kind = "client", rpc.system = "aws-api",
         rpc.service = service, rpc.method = operation.name(), foo.wait_seconds = Empty, error.type = Empty,
         otel.status_code = Empty
     )

@@ -2,6 +2,7 @@
 
 use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, EncodeLabelSet, EncodeMetric};
 use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use std::fmt;
 
@@ -26,4 +27,15 @@ pub(super) fn gauges<L: EncodeLabelSet, V: EncodeGaugeValue>(
 ) -> fmt::Result {
     let members = members.into_iter().map(|(labels, value)| (labels, ConstGauge::new(value)));
     family(encoder, name, help, MetricType::Gauge, members)
+}
+
+/// Writes a family of counters.
+pub(super) fn counters<L: EncodeLabelSet>(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    members: impl IntoIterator<Item = (L, u64)>,
+) -> fmt::Result {
+    let members = members.into_iter().map(|(labels, count)| (labels, ConstCounter::new(count)));
+    family(encoder, name, help, MetricType::Counter, members)
 }

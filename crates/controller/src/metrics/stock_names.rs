@@ -4,16 +4,16 @@
 //! Nothing is counted here. Where controller-runtime distinguishes more (a host, HTTP statuses) or something else
 //! (additions to queues), there is no such label or metric. The provider's own names remain the ones to alert on.
 
-use super::families::{family, gauges};
+use super::families::{counters, family, gauges};
 use super::label_sets::{ControllerLabels, PassLabels, RequestLabels};
 use crate::labels::{Controller, KubeClient, KubeCode, PassResult, Verb};
 use crate::passes::Underway;
 use crate::queue::Queue;
 use foo_cloud::initialized::Initialized;
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet};
+use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::metrics::MetricType;
-use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use std::collections::BTreeMap;
@@ -117,17 +117,6 @@ impl StockNames {
         let help = "Requests to API servers: foo_kube_requests_total";
         counters(encoder, "rest_client_requests", help, requests)
     }
-}
-
-/// Writes a family of counters.
-fn counters<L: EncodeLabelSet>(
-    encoder: &mut DescriptorEncoder<'_>,
-    name: &str,
-    help: &str,
-    members: impl IntoIterator<Item = (L, u64)>,
-) -> fmt::Result {
-    let members = members.into_iter().map(|(labels, count)| (labels, ConstCounter::new(count)));
-    family(encoder, name, help, MetricType::Counter, members)
 }
 
 /// One status for each kind of response.

@@ -130,7 +130,9 @@ impl Milestones {
     fn drains(&mut self, observed: &Observed, ended: &mut Vec<Ended>) {
         let drained = |released: &FooMachine| {
             let Deletion::Since(end) = released.deletion else { return None };
-            let released = self.in_use.contains(&released.uid).then_some(released)?;
+            if !self.in_use.contains(&released.uid) {
+                return None;
+            }
             let machine = observed.machines.iter().find(|it| it.name == released.name)?;
             let Deletion::Since(begin) = machine.deletion else { return None };
             self.counts_from(begin).then(|| Ended::Drain(begin.until(end)))

@@ -1,5 +1,6 @@
 //! Which lines are logged, and changes of that while the process runs.
 
+use foo_cloud::lines::OWN;
 use serde::Serialize;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,8 +14,6 @@ use tracing_subscriber::{EnvFilter, Registry, reload};
 const DEFAULT_TIME: Duration = Duration::from_mins(30);
 /// The longest time.
 const LONGEST_TIME: Duration = Duration::from_hours(24);
-/// What the targets of the project's own crates begin with.
-pub(super) const OWN: &str = "foo_";
 
 /// Which lines are logged. Clones change the same.
 #[derive(Clone)]

@@ -121,7 +121,7 @@ fn a_line_has_the_controller_the_object_and_the_id_of_its_pass() {
     let id = Underway::default().begins(Controller::Pool);
     tracing::subscriber::with_default(subscriber, || {
         let pass = passes::span(Controller::Pool, &passes::named(Some("team-a"), "workers"), id);
-        let request = tracing::info_span!(target: foo_cloud::TRACES, "aws");
+        let request = tracing::info_span!(target: foo_cloud::lines::TRACES, "aws");
         pass.in_scope(|| request.in_scope(|| tracing::info!(instances = 3, "launching")));
     });
     let line: Value = serde_json::from_str(&written.text()).unwrap();

@@ -4,10 +4,10 @@
 //! Spans are sent in batches with OTLP over HTTP, by a thread of the SDK; they are dropped while the collector does not
 //! accept them, which is logged once.
 
-use super::level::OWN;
 use anyhow::ensure;
 use async_trait::async_trait;
 use bytes::Bytes;
+use foo_cloud::lines::OWN;
 use http::{Request, Response};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;

@@ -189,15 +189,15 @@ pub async fn until_condition(
     kind: &str,
     is_so: impl Fn((&str, &str, &str)) -> bool,
 ) -> Result<Value> {
-    wait_until(what, time, async || {
-        let object = read().await?;
-        if condition(&object, kind).is_some_and(&is_so) {
-            return Ok(Probe::Done(object));
-        }
-        let all = object.pointer("/status/conditions").map_or_else(String::new, Value::to_string);
-        Ok(Probe::NotYet(all))
-    })
-    .await
+    wait_until(what, time, async || Ok(with_condition(read().await?, kind, &is_so))).await
+}
+
+/// The object if a condition, for the spec as it is, matches; else all its conditions.
+pub fn with_condition(object: Value, kind: &str, is_so: impl Fn((&str, &str, &str)) -> bool) -> Probe<Value> {
+    if condition(&object, kind).is_some_and(is_so) {
+        return Probe::Done(object);
+    }
+    Probe::NotYet(object.pointer("/status/conditions").map_or_else(String::new, Value::to_string))
 }
 
 /// Whether an object is being deleted.

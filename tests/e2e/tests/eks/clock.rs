@@ -5,7 +5,7 @@ use crate::parts::SOON_ON_EKS;
 use anyhow::{Context as _, Result};
 use foo_e2e::Worlds;
 use foo_simulator::Service;
-use foo_testbed::world::kinds::{Kind, condition};
+use foo_testbed::world::kinds::{Kind, with_condition};
 use foo_testbed::world::{Cluster, ManagerClock, WorldOptions};
 use foo_testbed::{Probe, World, wait_until};
 use serde_json::{Value, json};
@@ -85,11 +85,7 @@ pub(crate) async fn has_condition_in_time(
 ) -> Result<Value> {
     in_time(cluster, step, what, async || {
         let object = cluster.read(Kind::FooControlPlane).await?.context("no FooControlPlane")?;
-        if condition(&object, kind).is_some_and(&is_so) {
-            return Ok(Probe::Done(object));
-        }
-        let all = object.pointer("/status/conditions").map_or_else(String::new, Value::to_string);
-        Ok(Probe::NotYet(all))
+        Ok(with_condition(object, kind, &is_so))
     })
     .await
 }
