@@ -5,7 +5,7 @@ use crate::admin::{Transport, health, served};
 use crate::liveness::Liveness;
 use crate::readiness::Readiness;
 use crate::telemetry::LogFormat;
-use crate::telemetry::tests::{log_level, logged};
+use crate::telemetry::tests::{log_level, logged, set_default};
 use axum::body::Body as AxumBody;
 use axum::http::{Request, Response};
 use http_body_util::BodyExt as _;
@@ -208,7 +208,7 @@ async fn a_flood_of_guessed_tokens_does_not_evict_valid_ones() {
 #[tokio::test]
 async fn tokens_are_never_logged() {
     let (written, _level, subscriber) = logged(LogFormat::Text, "trace");
-    let _logging = tracing::subscriber::set_default(subscriber);
+    let _logging = set_default(subscriber);
     let responses: [Respond; 4] = [
         |request| {
             (

@@ -24,10 +24,11 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::Ipv4Addr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 use tower::BoxError;
-use tracing::{Instrument as _, Subscriber};
+use tracing::subscriber::{DefaultGuard, NoSubscriber};
+use tracing::{Dispatch, Instrument as _, Subscriber};
 use tracing_subscriber::registry::LookupSpan;
 
 /// What was logged.
@@ -62,6 +63,17 @@ pub(crate) fn logged(
     (written, log_level, tracing_subscriber::registry().with(lines))
 }
 
+/// Sends this thread's lines and spans there until the guard is dropped.
+///
+/// While a process has a single subscriber, tracing-core asks the one of the thread that reaches a line first, and skips that
+/// line for all threads if there is none. Two that want nothing and stay prevent that.
+pub(crate) fn set_default(subscriber: impl Subscriber + Send + Sync) -> DefaultGuard {
+    static OTHERS: LazyLock<[Dispatch; 2]> =
+        LazyLock::new(|| [Dispatch::new(NoSubscriber::new()), Dispatch::new(NoSubscriber::new())]);
+    LazyLock::force(&OTHERS);
+    tracing::subscriber::set_default(subscriber)
+}
+
 /// One that changes nothing.
 pub(crate) fn log_level() -> LogLevel {
     LogLevel::new("info").0
@@ -77,13 +89,14 @@ fn responses_that_kube_cannot_decode_are_never_logged() {
             "kube_client::client::builder=trace",
         ] {
             let (written, _level, subscriber) = logged(format, level);
-            tracing::subscriber::with_default(subscriber, || {
+            {
+                let _logging = set_default(subscriber);
                 tracing::warn!(target: "kube_client::client", "hush, {:?}", "error");
                 tracing::error!(target: "kube_client::client::builder", "hush");
                 if level == "trace" {
                     tracing::warn!(target: "foo_controller::x", "hello");
                 }
-            });
+            }
             let text = written.text();
             assert!(!text.contains("hush"), "{level}: {text}");
             assert_eq!(text.contains("hello"), level == "trace", "{level}: {text}");
@@ -96,12 +109,13 @@ fn responses_that_kube_cannot_decode_are_never_logged() {
 fn other_crates_log_nothing_below_info() {
     let (written, _level, subscriber) = logged(LogFormat::Text, "trace");
     assert_eq!(subscriber.max_level_hint(), Some(LevelFilter::TRACE));
-    tracing::subscriber::with_default(subscriber, || {
+    {
+        let _logging = set_default(subscriber);
         tracing::debug!(target: "aws_smithy_runtime::client", "hush");
         tracing::trace!(target: "hyper::proto", "hush");
         tracing::info!(target: "hyper::proto", "listening");
         tracing::trace!(target: "foo_planner::plan", "details");
-    });
+    }
     let text = written.text();
     assert!(!text.contains("hush") && text.contains("listening") && text.contains("details"), "{text}");
 }
@@ -119,11 +133,12 @@ fn a_line_has_the_controller_the_object_and_the_id_of_its_pass() {
     // With traces, spans of requests exist as well.
     let subscriber = subscriber.with(tracing_subscriber::fmt::layer().with_writer(io::sink));
     let id = Underway::default().begins(Controller::Pool);
-    tracing::subscriber::with_default(subscriber, || {
+    {
+        let _logging = set_default(subscriber);
         let pass = passes::span(Controller::Pool, &passes::named(Some("team-a"), "workers"), id);
         let request = tracing::info_span!(target: foo_cloud::lines::TRACES, "aws");
         pass.in_scope(|| request.in_scope(|| tracing::info!(instances = 3, "launching")));
-    });
+    }
     let line: Value = serde_json::from_str(&written.text()).unwrap();
     assert_eq!((&line["message"], &line["instances"]), (&"launching".into(), &3.into()));
     let span = &line["span"];
@@ -134,7 +149,7 @@ fn a_line_has_the_controller_the_object_and_the_id_of_its_pass() {
 #[tokio::test(start_paused = true)]
 async fn the_level_of_the_projects_own_modules_is_changed_for_a_time() {
     let (written, level, subscriber) = logged(LogFormat::Text, "foo_eks=error,info");
-    let _logging = tracing::subscriber::set_default(subscriber);
+    let _logging = set_default(subscriber);
     let lines = |say: &dyn Fn()| {
         let before = written.text().len();
         say();
@@ -212,7 +227,7 @@ fn kubernetes() -> kube::Client {
 async fn a_pass_is_a_trace_with_a_span_for_each_request() {
     let (url, bodies) = collector().await;
     let provider = provider(&url).unwrap();
-    let tracing = tracing::subscriber::set_default(tracing_subscriber::registry().with(spans(&provider)));
+    let tracing = set_default(tracing_subscriber::registry().with(spans(&provider)));
     let id = Underway::default().begins(Controller::Eks);
     let pass = passes::span(Controller::Eks, "team-a/main", id);
     let read = async {
@@ -242,7 +257,7 @@ async fn a_pass_is_a_trace_with_a_span_for_each_request() {
 #[tokio::test(start_paused = true)]
 async fn a_collector_that_does_not_respond_is_logged_once() {
     let (written, _level, logs) = logged(LogFormat::Text, "info");
-    let _logging = tracing::subscriber::set_default(logs);
+    let _logging = set_default(logs);
     let client = Client::new().unwrap();
     let send = async |url: &str| client.send_bytes(Request::post(url).body(Bytes::new()).unwrap()).await;
     let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
