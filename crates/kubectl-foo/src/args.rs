@@ -2,7 +2,7 @@
 
 use crate::asked::Kind;
 use crate::shell::Shell;
-use crate::terminal::Format;
+use crate::terminal::{Format, Output};
 use clap::{ArgAction, Args, Parser, Subcommand};
 use jiff::SignedDuration;
 use std::path::PathBuf;
@@ -108,7 +108,7 @@ pub enum Command {
         machines: bool,
         /// Form of the output [default: text].
         #[arg(short, long, value_enum)]
-        output: Option<Format>,
+        output: Option<Output>,
     },
     /// Show which Pods and PodDisruptionBudgets delay the deletion of Machines.
     #[command(after_help = STATUSES)]
@@ -121,7 +121,7 @@ pub enum Command {
         workload_kubeconfig: Option<PathBuf>,
         /// Form of the output [default: text].
         #[arg(short, long, value_enum)]
-        output: Option<Format>,
+        output: Option<Output>,
     },
     /// Show what the manager would do for changed FooMachinePools, MachinePools, FooControlPlanes and FooClusters, before they are
     /// applied.
@@ -167,7 +167,7 @@ pub enum Command {
         clusters: Vec<String>,
         /// Form of the output [default: text].
         #[arg(short, long, value_enum)]
-        output: Option<Format>,
+        output: Option<Output>,
     },
     /// Print objects, events and versions for others who are to help, without secrets.
     ///
@@ -216,7 +216,7 @@ pub enum RolloutCommand {
         timeout: Option<SignedDuration>,
         /// Form of the output, which is then printed once, at the end [default: text].
         #[arg(short, long, value_enum)]
-        output: Option<Format>,
+        output: Option<Output>,
     },
     /// Stop roll-outs: no further instance is replaced, and nothing is reverted.
     #[command(after_help = STATUSES)]

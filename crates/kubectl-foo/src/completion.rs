@@ -21,6 +21,8 @@ const PROGRAM: &str = "kubectl_complete-foo";
 const WORD: &str = "__complete";
 /// The shell completes names of files.
 const FILES: u8 = 0;
+/// Flags whose value is the name of a file.
+const FILE_FLAGS: [&str; 3] = ["kubeconfig", "workload_kubeconfig", "filename"];
 /// The shell does not complete names of files.
 const NO_FILES: u8 = 4;
 /// A user waits for the candidates.
@@ -125,7 +127,7 @@ fn offered(words: &[String]) -> Offered {
         }
     }
     if let Some(flag) = awaiting {
-        let is_file = flag.get_id() == "kubeconfig" || flag.get_id() == "workload_kubeconfig";
+        let is_file = FILE_FLAGS.contains(&flag.get_id().as_str());
         let directive = if is_file { FILES } else { NO_FILES };
         return Offered { candidates: possible(flag, last), objects: None, directive };
     }
@@ -220,10 +222,16 @@ mod tests {
         assert_eq!(candidates("rollout pa"), ["pause"]);
         assert_eq!(candidates("-n team rollout re"), ["resume", "retry"]);
         assert_eq!(candidates("status --wa"), ["--watch"]);
-        assert_eq!(candidates("status -o "), ["json", "yaml"]);
+        for wide in ["status", "drains", "events", "rollout status"] {
+            assert_eq!(candidates(&format!("{wide} -o ")), ["wide", "json", "yaml"], "{wide}");
+        }
+        for narrow in ["plan", "support-bundle"] {
+            assert_eq!(candidates(&format!("{narrow} -o ")), ["json", "yaml"], "{narrow}");
+        }
         assert_eq!(candidates("completion "), ["bash", "zsh", "fish"]);
         assert!(candidates("explain --name").contains(&"--namespace".to_owned()));
         assert_eq!(of("status --kubeconfig ").directive, FILES);
+        assert_eq!(of("plan -f ").directive, FILES);
         assert_eq!(of("status ").directive, NO_FILES);
         assert!(of("ex").candidates[0].starts_with("explain\tShow whether"));
     }

@@ -3,6 +3,7 @@
 use crate::access::{Reads, meant};
 use crate::asked::{Asked, Kind, of_kind};
 use crate::capi::Cluster;
+use crate::terminal::Width;
 use crate::text::{is_in, last_seen, one_line, table};
 use anyhow::Result;
 use foo_api::capi::{Machine, MachinePool};
@@ -47,6 +48,12 @@ pub struct Moment {
     pub reason: String,
     /// How often it was seen.
     pub count: i32,
+    /// When it happened first, if the event has that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_at: Option<Timestamp>,
+    /// The controller that reported it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub source: String,
     /// Message.
     pub message: String,
 }
@@ -181,7 +188,12 @@ fn moment(event: &Event) -> Option<Moment> {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let about = &event.involved_object;
     let of_series = event.series.as_ref().and_then(|series| series.count);
+    let first = event.first_timestamp.as_ref().map(|time| time.0);
+    let component = event.source.as_ref().and_then(|source| source.component.clone());
+    let reporting = event.reporting_component.clone().filter(|component| !component.is_empty());
     Some(Moment {
+        first_at: first.or_else(|| event.event_time.as_ref().map(|time| time.0)),
+        source: reporting.or(component).unwrap_or_default(),
         at: last_seen(event).or_else(|| event.metadata.creation_timestamp.as_ref().map(|time| time.0))?,
         severity: text(&event.type_),
         kind: text(&about.kind),
@@ -194,18 +206,43 @@ fn moment(event: &Event) -> Option<Moment> {
 }
 
 /// The timeline as text. Ends with a new line.
-pub fn text(timeline: &Timeline) -> String {
+pub fn text(timeline: &Timeline, width: Width) -> String {
     if timeline.events.is_empty() {
         return "no events found\n".to_owned();
     }
-    let row = |moment: &Moment| {
-        let Moment { at, severity, kind, namespace, name, reason, count, message } = moment;
-        let times = if *count > 1 { format!(" ({count} times)") } else { String::new() };
-        let about = format!("{kind} {namespace}/{name}");
-        [format!("{at:.0}"), severity.clone(), about, reason.clone(), one_line(message) + &times]
+    let events = timeline.events.iter();
+    let lines = match width {
+        Width::Narrow => table(["TIME", "TYPE", "OBJECT", "REASON", "MESSAGE"], events.map(narrow).collect()),
+        Width::Wide => table(
+            ["TIME", "FIRST SEEN", "COUNT", "TYPE", "OBJECT", "REASON", "SOURCE", "MESSAGE"],
+            events.map(wide).collect(),
+        ),
     };
-    let rows = timeline.events.iter().map(row).collect();
-    table(["TIME", "TYPE", "OBJECT", "REASON", "MESSAGE"], rows).join("\n") + "\n"
+    lines.join("\n") + "\n"
+}
+
+fn narrow(moment: &Moment) -> [String; 5] {
+    let times = if moment.count > 1 { format!(" ({} times)", moment.count) } else { String::new() };
+    let message = one_line(&moment.message) + &times;
+    [format!("{:.0}", moment.at), moment.severity.clone(), about(moment), moment.reason.clone(), message]
+}
+
+fn wide(moment: &Moment) -> [String; 8] {
+    let first = moment.first_at.map(|first| format!("{first:.0}")).unwrap_or_default();
+    [
+        format!("{:.0}", moment.at),
+        first,
+        moment.count.to_string(),
+        moment.severity.clone(),
+        about(moment),
+        moment.reason.clone(),
+        moment.source.clone(),
+        one_line(&moment.message),
+    ]
+}
+
+fn about(moment: &Moment) -> String {
+    format!("{} {}/{}", moment.kind, moment.namespace, moment.name)
 }
 
 #[cfg(test)]
@@ -243,7 +280,7 @@ mod tests {
         let names: Vec<&str> = shown.events.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["early", "late"]);
         assert_eq!(
-            text(&shown).lines().nth(1).unwrap(),
+            text(&shown, Width::Narrow).lines().nth(1).unwrap(),
             "2026-11-21T11:00:00Z  Normal  FooCluster team/early     Changed  of it"
         );
     }

@@ -13,7 +13,7 @@ use crate::rollout::{self, Outcome, Rollout, Rollouts};
 use crate::shell::script;
 use crate::status::read::Facts;
 use crate::status::{self, Machines};
-use crate::terminal::{Format, Out, Screen};
+use crate::terminal::{Form, Format, Out, Screen, Width};
 use crate::{events, explain, plan, support};
 use anyhow::{Result, anyhow};
 use foo_api::plan::GivenDurations;
@@ -74,23 +74,19 @@ pub async fn on(
             let asked = named(&clusters, &CLUSTERS, namespace)?;
             let machines = if machines { Machines::All } else { Machines::Unsettled };
             if watch {
-                return watched(access, namespace, &asked, machines, output, out)
+                return watched(access, namespace, &asked, machines, output.into(), out)
                     .await
                     .map(|never| match never {});
             }
             let all = status::read::read(&reads, &asked).await?;
-            print_status(&all, machines, output, out)?;
+            print_status(&all, machines, output.into(), out)?;
         }
         Command::Drains { objects, workload_kubeconfig, output } => {
             let asked = named(&objects, &DRAINED, namespace)?;
             let mut drains = drains::read::read(&reads, &asked).await?;
             let now = Timestamp::now();
             drains::workload::refine(&reads, &mut drains, workload_kubeconfig.as_deref(), now).await?;
-            let drains = Drains { drains };
-            match output {
-                Some(format) => out.document(format, &drains)?,
-                None => out.print(&drains::text(&drains, now))?,
-            }
+            out.show(output, &Drains { drains }, |drains, width| drains::text(drains, width, now))?;
         }
         Command::Plan { objects, filename, field_manager, launch, drain, exit_code, output } => {
             let durations = GivenDurations {
@@ -105,10 +101,7 @@ pub async fn on(
                 filename.iter().try_for_each(|path| plan::files::read(path, &mut manifests))?;
                 plan::ask::of_files(&reads, &manifests, &field_manager, durations).await?
             };
-            match output {
-                Some(format) => out.document(format, &plans)?,
-                None => out.print(&plan::text(&plans))?,
-            }
+            out.show(output, &plans, |plans, _| plan::text(plans))?;
             if !plans.failures.is_empty() {
                 ended = Err(anyhow!(plans.failures.join("; ")));
             } else if exit_code && plans.change_anything() {
@@ -119,10 +112,7 @@ pub async fn on(
         Command::Events { clusters, output } => {
             let asked = named(&clusters, &CLUSTERS, namespace)?;
             let timeline = events::read(&reads, &asked).await?;
-            match output {
-                Some(format) => out.document(format, &timeline)?,
-                None => out.print(&events::text(&timeline))?,
-            }
+            out.show(output, &timeline, events::text)?;
         }
         Command::SupportBundle { output } => {
             out.document(output, &support::read(&reads, Timestamp::now()).await)?;
@@ -152,7 +142,7 @@ async fn roll_out(reads: &Reads<'_>, command: RolloutCommand, out: &mut Out<'_>)
             let timeout = timeout.filter(|timeout| !timeout.is_zero());
             let ends = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
             let wait = if watch { Wait::Until(ends) } else { Wait::Not };
-            return rolled_out(reads, &asked, wait, output, out).await;
+            return rolled_out(reads, &asked, wait, output.into(), out).await;
         }
         RolloutCommand::Pause { pools } => (pools, Change::Pause),
         RolloutCommand::Resume { pools } => (pools, Change::Resume),
@@ -182,17 +172,21 @@ async fn rolled_out(
     reads: &Reads<'_>,
     asked: &[Asked],
     wait: Wait,
-    output: Option<Format>,
+    form: Form,
     out: &mut Out<'_>,
 ) -> Result<Ended> {
     let mut last: Option<Vec<Rollout>> = None;
     loop {
         match rollout::read::read(reads, asked).await {
             Ok(rollouts) => {
-                let is_new = |it: &&Rollout| last.as_ref().is_none_or(|last| !last.contains(it));
-                let changed: Vec<Rollout> = rollouts.iter().filter(is_new).cloned().collect();
-                if output.is_none() && (!changed.is_empty() || rollouts.is_empty()) {
-                    out.print(&rollout::text(&Rollouts { rollouts: changed }))?;
+                if let Form::Text(width) = form {
+                    let text = |it: &Rollout| rollout::of_one(it, width);
+                    let known: Vec<String> = last.iter().flatten().map(text).collect();
+                    let is_new = |it: &&Rollout| !known.contains(&text(it));
+                    let changed: Vec<Rollout> = rollouts.iter().filter(is_new).cloned().collect();
+                    if !changed.is_empty() || rollouts.is_empty() {
+                        out.print(&rollout::text(&Rollouts { rollouts: changed }, width))?;
+                    }
                 }
                 last = Some(rollouts);
             }
@@ -217,20 +211,16 @@ async fn rolled_out(
             tokio::time::sleep(PERIOD.min(left)).await;
             continue;
         };
-        if let Some(format) = output {
+        if let Form::Document(format) = form {
             out.document(format, &Rollouts { rollouts: rollouts.to_vec() })?;
         }
         return Ok(ended);
     }
 }
 
-fn print_status(all: &Facts, machines: Machines, output: Option<Format>, out: &mut Out<'_>) -> Result<()> {
+fn print_status(all: &Facts, machines: Machines, form: Form, out: &mut Out<'_>) -> Result<()> {
     let now = Timestamp::now();
-    let tree = status::tree(all, machines, now);
-    match output {
-        Some(format) => out.document(format, &tree),
-        None => out.print(&status::text(&tree, now)),
-    }
+    out.show(form, &status::tree(all, machines, now), |tree, width| status::text(tree, width, now))
 }
 
 /// Prints the status again and again: on a terminal in place, with ages that grow; otherwise each time that something
@@ -240,10 +230,15 @@ async fn watched(
     namespace: Option<&str>,
     asked: &[Asked],
     machines: Machines,
-    output: Option<Format>,
+    form: Form,
     out: &mut Out<'_>,
 ) -> Result<Infallible> {
-    let in_place = output.is_none() && out.screen() == Screen::Terminal;
+    // Documents have all columns, and change with any of them.
+    let (width, is_text) = match form {
+        Form::Text(width) => (width, true),
+        Form::Document(_) => (Width::Wide, false),
+    };
+    let in_place = is_text && out.screen() == Screen::Terminal;
     let mut last: Option<String> = None;
     loop {
         let reads = Reads::new(&access.client, namespace);
@@ -255,21 +250,22 @@ async fn watched(
             Err(error) => out.warn(&format!("{error:#}")),
             Ok(all) => {
                 // Without ages, since all of them are those of this moment.
-                let ageless = status::text(&status::tree(&all, machines, Timestamp::MIN), Timestamp::MIN);
+                let tree = status::tree(&all, machines, Timestamp::MIN);
+                let ageless = status::text(&tree, width, Timestamp::MIN);
                 let is_new = last.as_ref() != Some(&ageless);
                 last = Some(ageless);
                 let warnings = reads.warnings();
                 if in_place {
-                    let text = status::text(&status::tree(&all, machines, now), now);
+                    let text = status::text(&status::tree(&all, machines, now), width, now);
                     let warnings = warnings.iter().map(|warning| format!("warning: {warning}\n"));
                     out.redraw(&format!("{now:.0}\n{text}{}", warnings.collect::<String>()))?;
                 } else if is_new {
-                    match output {
-                        None => out.print(&format!("{now:.0}\n"))?,
-                        Some(Format::Yaml) => out.print("---\n")?,
-                        Some(Format::Json) => {}
+                    match form {
+                        Form::Text(_) => out.print(&format!("{now:.0}\n"))?,
+                        Form::Document(Format::Yaml) => out.print("---\n")?,
+                        Form::Document(Format::Json) => {}
                     }
-                    print_status(&all, machines, output, out)?;
+                    print_status(&all, machines, form, out)?;
                     for warning in &warnings {
                         out.warn(warning);
                     }

@@ -20,6 +20,52 @@ pub enum Format {
     Yaml,
 }
 
+/// A form of output of a command whose text can have further columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Output {
+    /// Text with further columns.
+    Wide,
+    /// JSON, indented.
+    Json,
+    /// YAML.
+    Yaml,
+}
+
+/// How much a text shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// What a terminal has room for.
+    Narrow,
+    /// Further columns.
+    Wide,
+}
+
+/// What a command prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Text for a person.
+    Text(Width),
+    /// All facts, for programs.
+    Document(Format),
+}
+
+impl From<Option<Format>> for Form {
+    fn from(format: Option<Format>) -> Self {
+        format.map_or(Self::Text(Width::Narrow), Self::Document)
+    }
+}
+
+impl From<Option<Output>> for Form {
+    fn from(output: Option<Output>) -> Self {
+        match output {
+            None => Self::Text(Width::Narrow),
+            Some(Output::Wide) => Self::Text(Width::Wide),
+            Some(Output::Json) => Self::Document(Format::Json),
+            Some(Output::Yaml) => Self::Document(Format::Yaml),
+        }
+    }
+}
+
 /// What standard output leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Screen {
@@ -90,6 +136,22 @@ impl<'w> Out<'w> {
         let text = document(format, value)?;
         self.output.write_all(text.as_bytes())?;
         Ok(self.output.flush()?)
+    }
+
+    /// Prints a value in that form.
+    ///
+    /// # Errors
+    /// As [`Out::print`].
+    pub fn show<T: Serialize>(
+        &mut self,
+        form: impl Into<Form>,
+        value: &T,
+        text: impl FnOnce(&T, Width) -> String,
+    ) -> Result<()> {
+        match form.into() {
+            Form::Text(width) => self.print(&text(value, width)),
+            Form::Document(format) => self.document(format, value),
+        }
     }
 
     /// Prints one line about what is incomplete to standard error, as kubectl does. Nothing can be done if that fails.

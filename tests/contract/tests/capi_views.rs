@@ -67,6 +67,17 @@ fn cluster_of_the_plugin() {
     check::<kubectl_foo::capi::Cluster>(&["spec.controlPlaneRef.kind", "status.conditions[].status"]);
 }
 
+/// The same of a Machine.
+#[test]
+fn machine_of_the_plugin() {
+    check::<kubectl_foo::capi::Machine>(&[
+        "spec.version",
+        "spec.infrastructureRef.name",
+        "status.nodeRef.name",
+        "status.conditions[].status",
+    ]);
+}
+
 #[test]
 fn machine_pool() {
     check::<MachinePool>(&[

@@ -71,7 +71,13 @@ impl Parsed {
                 Some(namespace) => format!("{namespace}/{budget}"),
                 None => budget.to_owned(),
             });
-            self.pods.push(Wait { pod: name.to_owned(), budget, why: cause.to_owned() });
+            self.pods.push(Wait {
+                pod: name.to_owned(),
+                budget,
+                why: cause.to_owned(),
+                owner: None,
+                created: None,
+            });
         }
     }
 }

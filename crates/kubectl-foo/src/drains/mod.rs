@@ -39,6 +39,9 @@ pub struct Drain {
     /// Since when it is being deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
+    /// Since when Cluster API has been draining its Node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drain_since: Option<Timestamp>,
     /// When what Cluster API waits for is over at the latest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Deadline>,
@@ -86,6 +89,12 @@ pub struct Wait {
     pub budget: Option<String>,
     /// Why it is still there.
     pub why: String,
+    /// What controls it, `<kind>/<name>`. Only the workload cluster has this, and the next one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// When it was created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Timestamp>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]

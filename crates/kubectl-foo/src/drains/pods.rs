@@ -60,7 +60,14 @@ fn is_ready(pod: &Pod) -> bool {
 /// `None` for a Pod that no drain waits for.
 fn wait(pod: &Pod, budgets: &[PodDisruptionBudget], now: Timestamp) -> Option<Wait> {
     let of_pod = |budget: Option<&PodDisruptionBudget>, why: String| {
-        Some(Wait { pod: place(pod), budget: budget.map(place), why })
+        let owner = pod.owner_references().iter().find(|owner| owner.controller == Some(true));
+        Some(Wait {
+            pod: place(pod),
+            budget: budget.map(place),
+            why,
+            owner: owner.map(|owner| format!("{}/{}", owner.kind, owner.name)),
+            created: pod.metadata.creation_timestamp.as_ref().map(|time| time.0),
+        })
     };
     match behavior(pod) {
         Behavior::Skipped => return None,

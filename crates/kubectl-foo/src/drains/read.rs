@@ -4,8 +4,9 @@ use super::message::parse;
 use super::{Deadline, Drain, Source};
 use crate::access::{Listed, Reads, meant};
 use crate::asked::{Asked, Kind, of_kind};
+use crate::capi::Machine;
 use anyhow::Result;
-use foo_api::capi::{Cluster, Machine, MachineDeletionStatus};
+use foo_api::capi::{Cluster, MachineDeletionStatus};
 use foo_api::conditions::find;
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::{FooMachine, FooMachinePool};
@@ -111,6 +112,7 @@ pub fn drain(machine: &Machine, foo_machine: Option<&FooMachine>) -> Drain {
         deadline: deadline(machine, &reason, status.deletion.as_ref(), foo_machine),
         node: status.node_ref.map(|node| node.name),
         since,
+        drain_since: status.deletion.as_ref().and_then(|it| it.node_drain_start_time.as_ref()).map(|it| it.0),
         reason,
         message: parsed.rest,
         source: Source::ClusterApi,

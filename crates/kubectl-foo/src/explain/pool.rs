@@ -2,8 +2,8 @@
 
 use super::lines::{heading, others, verdict, warnings};
 use super::read::Facts;
+use crate::capi::Machine;
 use crate::text::{age, duration, line, reported, section, table};
-use foo_api::capi::Machine;
 use foo_api::conditions::find;
 use foo_api::{FooMachine, FooMachinePool};
 use jiff::Timestamp;

@@ -2,8 +2,8 @@
 
 use crate::access::{Reads, meant};
 use crate::asked::{Asked, Kind, of_kind};
+use crate::capi::Machine;
 use anyhow::Result;
-use foo_api::capi::Machine;
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::{FooControlPlane, FooMachine, FooMachinePool, FooNodeConfig};
 use foo_model::names::TOKEN_EXPIRES_ANNOTATION;

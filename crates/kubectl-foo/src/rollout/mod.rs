@@ -5,11 +5,12 @@ pub mod change;
 pub mod read;
 mod text;
 
-pub use text::text;
+pub use text::{of_one, text};
 
 use crate::text::reported;
 use foo_api::capi::MachinePool;
 use foo_api::conditions::find;
+use foo_api::pool::LaunchTemplateStatus;
 use foo_api::{FooMachinePool, FooMachinePoolStatus};
 use foo_model::names::{QUARANTINE_ANNOTATION, ROLLOUT_PAUSED_ANNOTATION};
 use kube::ResourceExt as _;
@@ -42,6 +43,18 @@ pub struct Rollout {
     pub message: String,
     /// Whether the annotation is there that stops it.
     pub paused: bool,
+    /// Hash of the content that all instances are to have.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub target_hash: String,
+    /// Launch template and version that new instances are launched from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launch_template: Option<LaunchTemplateStatus>,
+    /// Instance type; of several the first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instance_type: Option<String>,
+    /// Kubernetes version that the MachinePool requested when the manager reported last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// Contents that failed, and are not launched again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Failed>,
@@ -109,6 +122,10 @@ impl Rollout {
             outdated: rollout.outdated,
             message,
             paused: annotations.contains_key(ROLLOUT_PAUSED_ANNOTATION),
+            target_hash: rollout.target_hash,
+            launch_template: status.launch_template,
+            instance_type: status.instance_type,
+            version: status.version,
             failed,
         }
     }

@@ -36,6 +36,9 @@ pub struct Branch {
     /// Since when it has that status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
+    /// What it has in AWS and as a Node, beside the summary.
+    #[serde(flatten)]
+    pub details: Details,
     /// What it is: versions, numbers of instances.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub summary: String,
@@ -51,6 +54,31 @@ pub struct Branch {
     /// What belongs to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub objects: Vec<Self>,
+}
+
+/// The further columns of an object: what is absent is not known, or objects of its kind do not have it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Details {
+    /// Instance type of a Machine; of a pool with several, the first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instance_type: Option<String>,
+    /// Availability Zone of a Machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
+    /// Node of a Machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// Kubernetes version: of a Machine that of its kubelet, of a control plane that of its API server, of a pool the one
+    /// that its MachinePool requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Launch template version that a Machine was launched from, or that a pool launches new instances from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launch_template_version: Option<i64>,
+    /// ARN of the Auto Scaling group or EKS cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arn: Option<String>,
 }
 
 /// Work under way.

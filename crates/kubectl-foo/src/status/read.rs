@@ -2,9 +2,8 @@
 
 use crate::access::{Reads, meant};
 use crate::asked::{Asked, Kind, of_kind};
-use crate::capi::Cluster;
+use crate::capi::{Cluster, Machine};
 use anyhow::Result;
-use foo_api::capi::Machine;
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::{FooCluster, FooControlPlane, FooMachine, FooMachinePool};
 

@@ -1,6 +1,7 @@
 //! Prints the tree as `clusterctl describe` and `kubectl tree` do: a row for each object.
 
-use super::{Branch, Progress, Status};
+use super::{Branch, Details, Progress, Status};
+use crate::terminal::Width;
 use crate::text::{duration, one_line, table};
 use jiff::Timestamp;
 
@@ -8,7 +9,7 @@ use jiff::Timestamp;
 const BAR: u32 = 10;
 
 /// The trees as text at that moment. Ends with a new line.
-pub fn text(status: &Status, now: Timestamp) -> String {
+pub fn text(status: &Status, width: Width, now: Timestamp) -> String {
     if status.objects.is_empty() {
         return "no Clusters found\n".to_owned();
     }
@@ -18,11 +19,42 @@ pub fn text(status: &Status, now: Timestamp) -> String {
         rows.push(row(name, root, now));
         below(root, "", now, &mut rows);
     }
-    table(["NAME", "READY", "SINCE", "STATUS"], rows).join("\n") + "\n"
+    let rows = rows.into_iter();
+    let lines = match width {
+        Width::Narrow => table(["NAME", "READY", "SINCE", "STATUS"], rows.map(Row::narrow).collect()),
+        Width::Wide => table(
+            ["NAME", "READY", "SINCE", "TYPE", "ZONE", "NODE", "VERSION", "TEMPLATE", "ARN", "STATUS"],
+            rows.map(Row::wide).collect(),
+        ),
+    };
+    lines.join("\n") + "\n"
+}
+
+/// One object, or a number of Machines.
+struct Row {
+    name: String,
+    ready: String,
+    since: String,
+    details: Details,
+    status: String,
+}
+
+impl Row {
+    fn narrow(self) -> [String; 4] {
+        [self.name, self.ready, self.since, self.status]
+    }
+
+    fn wide(self) -> [String; 10] {
+        let Details { instance_type, zone, node, version, launch_template_version, arn } = self.details;
+        let template = launch_template_version.map(|version| version.to_string());
+        let details = [instance_type, zone, node, version, template, arn].map(Option::unwrap_or_default);
+        let [instance_type, zone, node, version, template, arn] = details;
+        [self.name, self.ready, self.since, instance_type, zone, node, version, template, arn, self.status]
+    }
 }
 
 /// The rows of what belongs to an object. `indent` continues the lines of the objects above.
-fn below(branch: &Branch, indent: &str, now: Timestamp, rows: &mut Vec<[String; 4]>) {
+fn below(branch: &Branch, indent: &str, now: Timestamp, rows: &mut Vec<Row>) {
     let well = branch.machines_well.filter(|count| *count > 0);
     let count = branch.objects.len() + usize::from(well.is_some());
     for (index, child) in branch.objects.iter().enumerate() {
@@ -39,10 +71,16 @@ fn below(branch: &Branch, indent: &str, now: Timestamp, rows: &mut Vec<[String; 
         (Some(count), false) => format!("{count} more Machines"),
     };
     let status = "InService, Ready and up to date".to_owned();
-    rows.push([format!("{indent}└─ {name}"), "True".to_owned(), String::new(), status]);
+    rows.push(Row {
+        name: format!("{indent}└─ {name}"),
+        ready: "True".to_owned(),
+        since: String::new(),
+        details: Details::default(),
+        status,
+    });
 }
 
-fn row(name: String, branch: &Branch, now: Timestamp) -> [String; 4] {
+fn row(name: String, branch: &Branch, now: Timestamp) -> Row {
     let summary = Some(branch.summary.clone()).filter(|summary| !summary.is_empty());
     let status: Vec<String> = summary
         .into_iter()
@@ -50,7 +88,13 @@ fn row(name: String, branch: &Branch, now: Timestamp) -> [String; 4] {
         .chain(branch.reasons.iter().map(|reason| one_line(reason)))
         .collect();
     let since = branch.since.map(|since| duration(since, now)).unwrap_or_default();
-    [name, branch.ready.clone().unwrap_or_else(|| "-".to_owned()), since, status.join("; ")]
+    Row {
+        name,
+        ready: branch.ready.clone().unwrap_or_else(|| "-".to_owned()),
+        since,
+        details: branch.details.clone(),
+        status: status.join("; "),
+    }
 }
 
 /// `rolling out [######----] 6 of 10: waiting for AWS`.

@@ -1,12 +1,12 @@
 //! Makes the tree out of objects. Pure.
 
 use super::read::Facts;
-use super::{Branch, Machines, Progress, Status, progress};
-use crate::capi::Cluster;
+use super::{Branch, Details, Machines, Progress, Status, progress};
+use crate::capi::{Cluster, Machine};
 use crate::explain::read::facts;
 use crate::explain::{CONTROL_PLANE_WELL, POOL_WELL, machine_why, operated_by, sizes, unwell, versions};
 use crate::text::reported;
-use foo_api::capi::{ContractReference, Machine};
+use foo_api::capi::ContractReference;
 use foo_api::conditions::find;
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::{FooCluster, FooControlPlane, FooMachine, FooMachinePool};
@@ -78,6 +78,7 @@ impl View<'_> {
         let conditions = pool.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
         let mut branch = branch(pool, find(conditions, "Ready"));
         branch.summary = sizes(pool);
+        branch.details = of_pool(pool);
         branch.reasons.extend(deletion(pool));
         // Its progress says the same.
         let others: Vec<Condition> =
@@ -170,6 +171,12 @@ fn control_plane(control_plane: &FooControlPlane) -> Branch {
     if control_plane.spec.eks.is_none() {
         branch.summary = format!("{}; {}", branch.summary, operated_by(control_plane));
     }
+    let status = control_plane.status.as_ref();
+    branch.details = Details {
+        version: status.and_then(|status| status.version.clone()),
+        arn: status.and_then(|status| status.eks.as_ref()?.arn.clone()),
+        ..Details::default()
+    };
     branch.progress = progress::of_control_plane(control_plane);
     branch.reasons.extend(deletion(control_plane));
     branch.reasons.extend(unwell(conditions, &CONTROL_PLANE_WELL));
@@ -194,8 +201,30 @@ fn of_machine(foo_machine: &FooMachine, machine: Option<&Machine>, why: Vec<Stri
     let mut branch = branch(foo_machine, ready);
     branch.kind = Machine::kind(&()).into_owned();
     branch.summary.clone_from(&foo_machine.spec.instance_id);
+    let in_aws = foo_machine.status.clone().unwrap_or_default();
+    branch.details = Details {
+        instance_type: in_aws.instance_type,
+        zone: in_aws.failure_domain,
+        node: status.and_then(|status| Some(status.node_ref.as_ref()?.name.clone())),
+        version: machine.and_then(|machine| machine.spec.version.clone()),
+        launch_template_version: in_aws.launch_template_version,
+        arn: None,
+    };
     branch.reasons = why;
     branch
+}
+
+/// What a pool launches instances from, and its group.
+fn of_pool(pool: &FooMachinePool) -> Details {
+    let status = pool.status.clone().unwrap_or_default();
+    Details {
+        instance_type: status.instance_type,
+        version: status.version,
+        launch_template_version: status.launch_template.map(|template| template.version),
+        // The provider writes the ARN of the group there.
+        arn: pool.spec.provider_id.clone(),
+        ..Details::default()
+    }
 }
 
 /// A branch without details but its condition.
@@ -215,6 +244,7 @@ fn empty(kind: String, namespace: String, name: String) -> Branch {
         name,
         ready: None,
         since: None,
+        details: Details::default(),
         summary: String::new(),
         progress: Vec::<Progress>::new(),
         reasons: Vec::new(),

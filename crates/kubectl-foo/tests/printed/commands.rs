@@ -3,16 +3,17 @@
 use crate::is_printed;
 use crate::pools::{foo_machine, machine, pool};
 use clap::{CommandFactory as _, Parser as _};
-use foo_api::capi::{Cluster, Machine};
+use foo_api::capi::Cluster;
 use foo_api::{FooMachine, FooMachinePool, FooNodeConfig};
 use foo_apiserver_fake::{FakeApiServer, Fault, Verb};
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::{Node, Pod};
+use k8s_openapi::api::core::v1::{Event, Node, Pod};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Api;
 use kube::api::{ApiResource, DeleteParams, DynamicObject, PostParams};
 use kubectl_foo::access::{Access, Reads};
 use kubectl_foo::args::Cli;
+use kubectl_foo::capi::Machine;
 use kubectl_foo::drains::{Drain, Source, read, workload};
 use kubectl_foo::refused::Usage;
 use kubectl_foo::run::{Ended, on};
@@ -185,6 +186,69 @@ async fn objects_are_found_by_both_ways_of_naming_them() {
     assert!(status.contains("2 Machines") && status.contains("FooCluster c"), "{status}");
     let json: Value = serde_json::from_str(&run(&server, "status cluster/c -o json").await.output).unwrap();
     assert_eq!(json["objects"][0]["objects"][1]["machinesWell"], 2, "{json:#}");
+}
+
+/// An event as client-go's older recorder writes it, one as this provider does, and one with few fields.
+fn events(server: &FakeApiServer) {
+    let about = |kind: &str, name: &str| {
+        let version =
+            if kind == "Machine" { "cluster.x-k8s.io/v1beta2" } else { "infrastructure.foo.com/v1alpha1" };
+        json!({"apiVersion": version, "kind": kind, "namespace": "default", "name": name})
+    };
+    let repeated = json!({
+        "metadata": {"namespace": "default", "name": "one"}, "involvedObject": about("Machine", "a"),
+        "type": "Warning", "reason": "FailedDrainNode", "message": "error draining\nNode", "count": 3,
+        "firstTimestamp": "2026-11-21T11:00:00Z", "lastTimestamp": "2026-11-21T11:40:00Z",
+        "source": {"component": "machine-controller"},
+    });
+    let single = json!({
+        "metadata": {"namespace": "default", "name": "two"}, "involvedObject": about("FooMachinePool", "workers"),
+        "type": "Normal", "reason": "ScaledUp", "message": "from 1 to 2", "eventTime": "2026-11-21T11:50:00.000000Z",
+        "reportingComponent": "cluster-api-provider-foo", "reportingInstance": "manager-0", "action": "from 1 to 2",
+    });
+    let unnamed = json!({
+        "metadata": {"namespace": "default", "name": "three"}, "involvedObject": about("Machine", "b"),
+        "type": "Normal", "reason": "Known", "message": "of no controller", "lastTimestamp": "2026-11-21T11:55:00Z",
+    });
+    for event in [repeated, single, unnamed] {
+        server.create::<Event>(&serde_json::from_value(event).unwrap()).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn wide_output_has_further_columns_and_asks_for_nothing_more() {
+    let server = world();
+    events(&server);
+    for (command, column, kinds) in [
+        ("status c", "TEMPLATE", "Cluster FooCluster FooControlPlane FooMachine FooMachinePool Machine"),
+        ("events", "FIRST SEEN", "Event"),
+        ("rollout status --watch=false", "m7i.large", "FooMachinePool MachinePool"),
+        ("drains", "no Machine is being deleted", "FooMachine Machine"),
+    ] {
+        let before = listed(&server).len();
+        let edited = server.edit("default", "workers", |pool: &mut FooMachinePool| {
+            pool.status.get_or_insert_default().instance_type = Some("m7i.large".to_owned());
+        });
+        edited.unwrap();
+        let wide = run(&server, &format!("{command} -o wide")).await;
+        assert_eq!((wide.error().as_str(), wide.errors.as_str()), ("", ""), "{command}");
+        assert!(wide.output.contains(column), "{command}: {}", wide.output);
+        assert_eq!(listed(&server).len() - before, kinds.split(' ').count(), "{command}");
+        let narrow = run(&server, command).await.output;
+        assert_eq!(narrow.contains(column), command == "drains", "{command}: {narrow}");
+    }
+    assert!(server.requests().writes().is_empty());
+    let json: Value = serde_json::from_str(&run(&server, "events -o json").await.output).unwrap();
+    assert_eq!(json["events"][0]["firstAt"], "2026-11-21T11:00:00Z", "{json:#}");
+    assert_eq!(json["events"][1]["source"], "cluster-api-provider-foo", "{json:#}");
+}
+
+#[tokio::test]
+async fn events_are_shown_with_their_controllers_if_there_is_room() {
+    let server = world();
+    events(&server);
+    is_printed("events", &run(&server, "events").await.output);
+    is_printed("events-wide", &run(&server, "events -o wide").await.output);
 }
 
 #[tokio::test]

@@ -6,10 +6,11 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use kubectl_foo::drains::{Drains, Source, read, text, waits};
+use kubectl_foo::terminal::Width;
 use serde_json::{Value, json};
 
-fn golden(name: &str, drains: &Drains) {
-    is_printed(name, &text(drains, NOW.parse().unwrap()));
+fn golden(name: &str, drains: &Drains, width: Width) {
+    is_printed(name, &text(drains, width, NOW.parse().unwrap()));
 }
 
 fn deleting(reason: &str, message: &str) -> Value {
@@ -45,8 +46,8 @@ fn drains_are_shown_as_cluster_api_reports_them() {
         read::drain(&detaching, None),
         read::drain(&machine("d", true, &json!({})), None),
     ];
-    golden("drains", &Drains { drains });
-    golden("drains-none", &Drains { drains: Vec::new() });
+    golden("drains", &Drains { drains }, Width::Narrow);
+    golden("drains-none", &Drains { drains: Vec::new() }, Width::Narrow);
 }
 
 fn pod(name: &str, change: impl FnOnce(&mut Value)) -> Pod {
@@ -121,5 +122,30 @@ fn pods_of_a_workload_cluster_are_shown_with_what_keeps_them() {
         (waits(&pods, &budgets, now), 0, Source::WorkloadCluster);
     let mut empty = drain.clone();
     empty.pods = Vec::new();
-    golden("drains-pods", &Drains { drains: vec![drain, empty] });
+    golden("drains-pods", &Drains { drains: vec![drain, empty] }, Width::Narrow);
+}
+
+/// Of Pods that Cluster API names nothing else is known: then there are no columns for it.
+#[test]
+fn wide_drains_have_the_instance_and_what_is_known_of_pods() {
+    let now: Timestamp = NOW.parse().unwrap();
+    let mut machine = machine("a", true, &deleting("DrainingNode", MESSAGE));
+    machine.spec.provider_id = Some("aws:///eu-central-1a/i-a".to_owned());
+    let reported = read::drain(&machine, None);
+    let controlled = json!([
+        {"apiVersion": "example.com/v1", "kind": "Team", "name": "red", "uid": "t"},
+        {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5d", "uid": "r", "controller": true},
+    ]);
+    let pods = [
+        pod("bare", |_| {}),
+        pod("web", |pod| {
+            pod["metadata"]["creationTimestamp"] = json!("2026-11-21T09:00:00Z");
+            pod["metadata"]["ownerReferences"] = controlled;
+        }),
+    ];
+    let mut listed = reported.clone();
+    (listed.pods, listed.unnamed_pods, listed.source) =
+        (waits(&pods, &[budget("web", "web", 0)], now), 0, Source::WorkloadCluster);
+    let unknown = read::drain(&crate::pools::machine("d", true, &json!({})), None);
+    golden("drains-wide", &Drains { drains: vec![reported, listed, unknown] }, Width::Wide);
 }

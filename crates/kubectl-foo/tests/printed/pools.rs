@@ -1,8 +1,8 @@
 //! Pools.
 
 use crate::{NOW, condition, conditions, event, is_printed};
-use foo_api::capi::Machine;
 use foo_api::{FooMachine, FooMachinePool};
+use kubectl_foo::capi::Machine;
 use kubectl_foo::explain;
 use kubectl_foo::explain::read::Facts;
 use serde_json::{Value, json};

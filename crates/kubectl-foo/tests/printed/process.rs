@@ -17,9 +17,12 @@ fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
 
 #[test]
 fn a_failure_is_one_line_without_backtrace() {
-    for arguments in
-        [&["explain", "foomp", "workers"][..], &["status", "--watch"], &["rollout", "pause", "foomp/a"]]
-    {
+    for arguments in [
+        &["explain", "foomp", "workers"][..],
+        &["status", "--watch"],
+        &["rollout", "pause", "foomp/a"],
+        &["status", "-o", "wide"],
+    ] {
         let (status, output, errors) = run(arguments);
         assert_eq!((status, output.as_str()), (Some(1), ""), "{errors}");
         assert!(errors.starts_with("error: could not list ") && errors.lines().count() == 1, "{errors}");
@@ -37,6 +40,18 @@ fn wrong_arguments_have_a_status_of_their_own() {
         let (status, output, errors) = run(arguments);
         assert_eq!((status, output.as_str()), (Some(2), ""), "{arguments:?}: {errors}");
         assert!(!errors.contains("backtrace") && !errors.is_empty(), "{errors}");
+    }
+    // Their output has no further columns.
+    for narrow in [
+        &["explain"][..],
+        &["plan"],
+        &["support-bundle"],
+        &["rollout", "pause", "workers"],
+        &["completion", "bash"],
+    ] {
+        let (status, output, errors) = run(&[narrow, &["-o", "wide"]].concat());
+        assert_eq!((status, output.as_str()), (Some(2), ""), "{narrow:?}: {errors}");
+        assert!(errors.contains("wide") || errors.contains("-o"), "{errors}");
     }
     let (_, _, errors) = run(&["explain", "a\u{1b}[2J/x"]);
     assert!(errors.contains("a^[[2J is none of"), "{errors}");

@@ -5,6 +5,7 @@ use crate::{condition, is_printed};
 use foo_api::FooMachinePool;
 use foo_api::capi::MachinePool;
 use kubectl_foo::rollout::{Outcome, Rollout, Rollouts, text};
+use kubectl_foo::terminal::Width;
 use serde_json::json;
 
 fn rolling(name: &str, phase: &str, updated: i32, outdated: i32, message: &str) -> FooMachinePool {
@@ -53,7 +54,7 @@ fn roll_outs_are_shown_with_what_they_wait_for_and_what_failed() {
     let (finished, failed) = (Outcome::Finished, Outcome::Failed);
     let expected = [finished, pending, pending, failed, pending, pending, pending, pending, pending];
     assert_eq!(outcomes, expected);
-    is_printed("rollouts", &text(&Rollouts { rollouts }));
+    is_printed("rollouts", &text(&Rollouts { rollouts }, Width::Narrow));
 }
 
 /// The version of the MachinePool is not part of the generation of the pool.
@@ -71,4 +72,18 @@ fn a_roll_out_is_not_finished_before_the_version_was_seen() {
     let outcome = |version| Rollout::of(&finished, Some(&machine_pool(version))).outcome();
     assert_eq!(outcome("v1.34.0"), Outcome::Finished);
     assert_eq!(outcome("v1.35.0"), Outcome::Pending);
+}
+
+#[test]
+fn wide_roll_outs_have_what_new_instances_are_launched_from() {
+    let mut going = rolling("going", "Rolling", 1, 2, "waiting for AWS");
+    let status = going.status.as_mut().unwrap();
+    let template = json!({"id": "lt-0a1b", "version": 7, "specHash": "v1-b"});
+    status.launch_template = Some(serde_json::from_value(template).unwrap());
+    (status.instance_type, status.version) = (Some("m7i.large".to_owned()), Some("v1.34.0".to_owned()));
+    let going = annotated(going, "quarantine", "over v1-0: long ago");
+    let mut fresh = rolling("fresh", "Finished", 0, 0, "");
+    fresh.status = None;
+    let rollouts = [going, fresh].iter().map(|pool| Rollout::of(pool, None)).collect();
+    is_printed("rollouts-wide", &text(&Rollouts { rollouts }, Width::Wide));
 }

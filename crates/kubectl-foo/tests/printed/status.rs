@@ -6,12 +6,13 @@ use jiff::Timestamp;
 use kubectl_foo::capi::Cluster;
 use kubectl_foo::status::read::Facts;
 use kubectl_foo::status::{Machines, text, tree};
+use kubectl_foo::terminal::Width;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 fn golden(name: &str, facts: &Facts, machines: Machines) {
     let now: Timestamp = NOW.parse().unwrap();
-    is_printed(name, &text(&tree(facts, machines, now), now));
+    is_printed(name, &text(&tree(facts, machines, now), Width::Narrow, now));
 }
 
 fn read<K: DeserializeOwned>(object: Value) -> K {
@@ -181,4 +182,39 @@ fn what_could_not_be_read_or_belongs_to_nothing_is_named() {
     facts.pools.as_mut().unwrap().push(alone);
     golden("status-incomplete", &facts, Machines::Unsettled);
     golden("status-none", &Facts { all: true, ..Facts::default() }, Machines::Unsettled);
+}
+
+/// What is not known is left empty, as the version of a Machine without Node.
+#[test]
+fn a_wide_tree_has_what_objects_are_in_aws_and_as_nodes() {
+    let now: Timestamp = NOW.parse().unwrap();
+    let mut facts = well();
+    let arn = "arn:aws:autoscaling:eu-central-1:123456789012:autoScalingGroup:0a1b:autoScalingGroupName/default-c-workers";
+    for pool in facts.pools.iter_mut().flatten() {
+        pool.spec.provider_id = Some(arn.to_owned());
+        let status = pool.status.as_mut().unwrap();
+        (status.instance_type, status.version) = (Some("m7i.large".to_owned()), Some("v1.34.0".to_owned()));
+        let template = json!({"id": "lt-0a1b", "version": 7, "specHash": "v1-b"});
+        status.launch_template = Some(read(template));
+    }
+    for control_plane in facts.control_planes.iter_mut().flatten() {
+        let eks = control_plane.status.as_mut().unwrap().eks.as_mut().unwrap();
+        eks.arn = Some("arn:aws:eks:eu-central-1:123456789012:cluster/default_c".to_owned());
+    }
+    let mut launching = foo_machine("c", &json!({}));
+    launching.status = None;
+    let older = foo_machine("b", &json!({"launchTemplateVersion": 6, "failureDomain": "eu-central-1b"}));
+    facts.foo_machines = Some(vec![foo_machine("a", &json!({"launchTemplateVersion": 7})), older, launching]);
+    for machine in
+        facts.machines.iter_mut().flatten().filter(|machine| machine.metadata.name.as_deref() != Some("c"))
+    {
+        machine.spec.version = Some("v1.34.2".to_owned());
+    }
+    facts.machines.as_mut().unwrap()[2] = machine("c", false, &json!({}));
+    let all = tree(&facts, Machines::All, now);
+    is_printed("status-wide", &text(&all, Width::Wide, now));
+    let printed = serde_json::to_value(&all).unwrap();
+    let pool = &printed["objects"][0]["objects"][2];
+    assert_eq!((&pool["arn"], &pool["objects"][0]["version"]), (&json!(arn), &json!("v1.34.2")), "{pool:#}");
+    assert_eq!(pool["objects"][2].get("zone"), None, "what is not known is absent");
 }

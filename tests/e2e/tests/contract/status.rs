@@ -131,7 +131,7 @@ fn the_plugin_explains_what_a_pool_waits_for() {
     in_world(async |world| {
         let cluster = world.cluster("explained").await?;
         let pool = cluster.pool("workers", 2).await?;
-        pool.settles_at(2).await?;
+        let view = pool.settles_at(2).await?;
         let foo =
             async |command: &[&str], more: &[&str]| kubectl_foo(world, &[command, more].concat(), "").await;
         let explained = async |more: &[&str]| foo(&["explain"], more).await;
@@ -155,6 +155,16 @@ fn the_plugin_explains_what_a_pool_waits_for() {
             ["Cluster explained/", "FooCluster ", "FooControlPlane ", "FooMachinePool workers", "2 Machines"]
         {
             assert!(tree.contains(row), "no row {row}:\n{tree}");
+        }
+        let wide = foo(&["status", "-o", "wide", "--machines"], &here).await?;
+        ensure!(wide.contains("arn:aws:autoscaling:"), "no ARN of the group:\n{wide}");
+        for machine in &view.machines {
+            let row = wide.lines().find(|line| line.contains(&machine.name)).unwrap_or_default();
+            ensure!(
+                row.contains(&machine.instance) && row.contains(INSTANCE_TYPE),
+                "{}:\n{wide}",
+                machine.name
+            );
         }
         let rollout = foo(&["rollout", "status", "workers", "--timeout", "2m"], &here).await?;
         assert!(rollout.contains("FooMachinePool explained/workers Finished, 2 of 2 updated"), "{rollout}");
