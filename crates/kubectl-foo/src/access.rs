@@ -198,6 +198,11 @@ impl<'a> Reads<'a> {
         }
     }
 
+    /// What could not be read so far, each once.
+    pub fn unread(&self) -> Vec<String> {
+        self.warnings.borrow().clone()
+    }
+
     /// What could not be read, each once.
     pub fn warnings(self) -> Vec<String> {
         self.warnings.into_inner()

@@ -15,7 +15,7 @@ pub const CLUSTERS: [Kind; 1] = [Kind::Cluster];
 pub const DRAINED: [Kind; 3] = [Kind::Cluster, Kind::Pool, Kind::Machine];
 /// Kinds that roll out.
 pub const ROLLED_OUT: [Kind; 1] = [Kind::Pool];
-/// Kinds that `plan` knows.
+/// Kinds that `plan` and `diff` know.
 pub const PLANNED: [Kind; 3] = [Kind::Pool, Kind::ControlPlane, Kind::FooCluster];
 
 /// The kinds whose objects a command is about, by its words.
@@ -25,7 +25,7 @@ pub fn kinds(words: &[&str]) -> Option<&'static [Kind]> {
         ["status" | "events"] => Some(&CLUSTERS),
         ["drains"] => Some(&DRAINED),
         ["rollout", _] => Some(&ROLLED_OUT),
-        ["plan"] => Some(&PLANNED),
+        ["plan" | "diff"] => Some(&PLANNED),
         _ => None,
     }
 }
@@ -53,9 +53,18 @@ Exit status:
   2  the arguments are wrong
   4  with --exit-code: something would change";
 
+/// The same of `diff`.
+const DIFF_STATUSES: &str = "\
+Exit status:
+  0  nothing differs
+  1  failed: an object is refused, a right is missing, the manager does not respond; or something could not be compared
+  2  the arguments are wrong
+  4  something differs";
+
 /// Shows the state of clusters in AWS: control planes, networks, pools of Machines in Auto Scaling groups, and what they
 /// wait for. Reads objects of the management cluster, and for drains Pods of workload clusters; calls neither the manager
-/// nor AWS. Only `rollout pause`, `resume` and `retry` write, and `plan` creates and deletes a FooPlan.
+/// nor AWS. Only `rollout pause`, `resume` and `retry` write, and `plan` and `diff` create and delete
+/// a FooPlan.
 #[derive(Parser)]
 #[command(name = "kubectl foo", version, after_help = STATUSES, disable_help_subcommand = true)]
 pub struct Cli {
@@ -126,20 +135,13 @@ pub enum Command {
     /// Show what the manager would do for changed FooMachinePools, MachinePools, FooControlPlanes and FooClusters, before they are
     /// applied.
     ///
-    /// The manager plans with what it knows of AWS, changes nothing, and assumes that every call succeeds, every change in AWS
-    /// ends, every Node joins and every drain ends.
+    /// Of objects as they are in the cluster it shows what is left to do. The manager plans with what it knows of AWS, changes
+    /// nothing, and assumes that every call succeeds, every change in AWS ends, every Node joins and every drain ends.
     #[command(after_help = PLAN_STATUSES)]
     Plan {
-        /// Names of FooMachinePools, or TYPE [NAME...], or TYPE/NAME..., for example foocontrolplane/prod, as they are in the
-        /// cluster: what is left to do [default: all in the namespace, without --filename].
-        #[arg(conflicts_with = "filename")]
-        objects: Vec<String>,
-        /// Files with manifests; - is standard input.
-        #[arg(short, long, value_name = "FILE")]
-        filename: Vec<PathBuf>,
-        /// Field manager that applies the manifests: fields that it owns and the files do not have are removed.
-        #[arg(long, value_name = "NAME", default_value = "kubectl")]
-        field_manager: String,
+        /// What is planned.
+        #[command(flatten)]
+        of: PlannedArgs,
         /// How long an instance takes from its launch until its Node is Ready, for example 3m [default: as the Machines of the
         /// pool took].
         #[arg(long)]
@@ -150,6 +152,19 @@ pub enum Command {
         /// End with the status 4 if anything would change.
         #[arg(long)]
         exit_code: bool,
+        /// Form of the output [default: text].
+        #[arg(short, long, value_enum)]
+        output: Option<Format>,
+    },
+    /// Show what differs between what is desired and what AWS has, for FooMachinePools, FooControlPlanes and FooClusters.
+    ///
+    /// With --filename the objects are as the files have them, MachinePools among them. The manager compares with what it knows of
+    /// AWS, and changes nothing.
+    #[command(after_help = DIFF_STATUSES)]
+    Diff {
+        /// What is compared.
+        #[command(flatten)]
+        of: PlannedArgs,
         /// Form of the output [default: text].
         #[arg(short, long, value_enum)]
         output: Option<Format>,
@@ -190,6 +205,21 @@ in ~/.config/fish/config.fish:         kubectl foo completion fish | source")]
         #[arg(value_enum)]
         shell: Shell,
     },
+}
+
+/// The objects that the manager is asked about.
+#[derive(Args)]
+pub struct PlannedArgs {
+    /// Names of FooMachinePools, or TYPE [NAME...], or TYPE/NAME..., for example foocontrolplane/prod, as they are in the
+    /// cluster [default: all in the namespace, without --filename].
+    #[arg(conflicts_with = "filename")]
+    pub objects: Vec<String>,
+    /// Files with manifests; - is standard input.
+    #[arg(short, long, value_name = "FILE")]
+    pub filename: Vec<PathBuf>,
+    /// Field manager that applies the manifests: fields that it owns and the files do not have are removed.
+    #[arg(long, value_name = "NAME", default_value = "kubectl")]
+    pub field_manager: String,
 }
 
 /// What to do with roll-outs.

@@ -225,13 +225,15 @@ mod tests {
         for wide in ["status", "drains", "events", "rollout status"] {
             assert_eq!(candidates(&format!("{wide} -o ")), ["wide", "json", "yaml"], "{wide}");
         }
-        for narrow in ["plan", "support-bundle"] {
+        for narrow in ["plan", "diff", "support-bundle"] {
             assert_eq!(candidates(&format!("{narrow} -o ")), ["json", "yaml"], "{narrow}");
         }
+        assert_eq!(candidates("di"), ["diff"]);
+        assert_eq!(candidates("diff --f"), ["--filename", "--field-manager"]);
         assert_eq!(candidates("completion "), ["bash", "zsh", "fish"]);
         assert!(candidates("explain --name").contains(&"--namespace".to_owned()));
         assert_eq!(of("status --kubeconfig ").directive, FILES);
-        assert_eq!(of("plan -f ").directive, FILES);
+        assert_eq!((of("plan -f ").directive, of("diff --filename ").directive), (FILES, FILES));
         assert_eq!(of("status ").directive, NO_FILES);
         assert!(of("ex").candidates[0].starts_with("explain\tShow whether"));
     }
@@ -244,6 +246,8 @@ mod tests {
         assert_eq!(objects("explain foocp/pr"), expected(Kind::ControlPlane, "foocp/", "pr"));
         assert_eq!(objects("explain foonc linux wi"), expected(Kind::NodeConfig, "", "wi"));
         assert_eq!(objects("rollout pause "), expected(Kind::Pool, "", ""));
+        assert_eq!(objects("diff wor"), expected(Kind::Pool, "", "wor"));
+        assert_eq!(objects("diff fooc/pr"), expected(Kind::FooCluster, "fooc/", "pr"));
         assert_eq!(objects("explain pod/x"), None);
         assert_eq!(objects("completion "), None);
         let objects = of("drains --context=prod -n team --kubeconfig /k ").objects.unwrap();

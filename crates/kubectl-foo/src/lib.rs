@@ -7,8 +7,8 @@
 //!   tests pin the whole output;
 //! * [`terminal`] prints. Nothing else may: it escapes control characters.
 //!
-//! It calls neither the manager nor AWS; [`plan`] asks the manager by an object. A new command is a variant of [`args::Command`], a module, a golden file for
-//! each output, and a section in docs/operations/plugin.md.
+//! It calls neither the manager nor AWS; [`plan`] asks the manager by an object, for [`diff`] as well. A new command is a
+//! variant of [`args::Command`], a module, a golden file for each output, and a section in docs/operations/plugin.md.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
@@ -17,6 +17,7 @@ pub mod args;
 pub mod asked;
 pub mod capi;
 pub mod completion;
+pub mod diff;
 pub mod drains;
 pub mod events;
 pub mod explain;

@@ -2,10 +2,12 @@
 
 use crate::access::{Access, Reads};
 use crate::args::{
-    CLUSTERS, Cli, ClusterArgs, Command, DRAINED, EXPLAINED, PLANNED, ROLLED_OUT, RolloutCommand,
+    CLUSTERS, Cli, ClusterArgs, Command, DRAINED, EXPLAINED, PLANNED, PlannedArgs, ROLLED_OUT, RolloutCommand,
 };
 use crate::asked::{Asked, Kind, asked};
+use crate::diff::{self, Diffs};
 use crate::drains::{self, Drains};
+use crate::plan::Plans;
 use crate::plan::files::Manifests;
 use crate::refused::{Transient, Usage};
 use crate::rollout::change::Change;
@@ -32,7 +34,7 @@ pub enum Ended {
     Done,
     /// What it waited for has failed, or did not happen in time: the process ends with the status 3.
     Unfinished,
-    /// A plan changes something, and the user asked for that in the status, which is 4.
+    /// A plan changes something, and the user asked for that in the status; or something differs. The status is 4.
     Changes,
 }
 
@@ -88,23 +90,27 @@ pub async fn on(
             drains::workload::refine(&reads, &mut drains, workload_kubeconfig.as_deref(), now).await?;
             out.show(output, &Drains { drains }, |drains, width| drains::text(drains, width, now))?;
         }
-        Command::Plan { objects, filename, field_manager, launch, drain, exit_code, output } => {
+        Command::Plan { of, launch, drain, exit_code, output } => {
             let durations = GivenDurations {
                 launch_seconds: launch.map(|it| seconds("--launch", it)).transpose()?,
                 drain_seconds: drain.map(|it| seconds("--drain", it)).transpose()?,
             };
-            let plans = if filename.is_empty() {
-                let asked = named(&objects, &PLANNED, namespace)?;
-                plan::ask::of_cluster(&reads, &asked, durations).await?
-            } else {
-                let mut manifests = Manifests::default();
-                filename.iter().try_for_each(|path| plan::files::read(path, &mut manifests))?;
-                plan::ask::of_files(&reads, &manifests, &field_manager, durations).await?
-            };
+            let (plans, _) = planned(&reads, &of, durations).await?;
             out.show(output, &plans, |plans, _| plan::text(plans))?;
             if !plans.failures.is_empty() {
                 ended = Err(anyhow!(plans.failures.join("; ")));
             } else if exit_code && plans.change_anything() {
+                ended = Ok(Ended::Changes);
+            }
+        }
+        Command::Diff { of, output } => {
+            let (plans, unread) = planned(&reads, &of, GivenDurations::default()).await?;
+            let diffs = Diffs::of(&plans, &unread);
+            out.show(output, &diffs, |diffs, _| diff::text(diffs))?;
+            let unknown = diffs.unknown();
+            if !unknown.is_empty() {
+                ended = Err(anyhow!(unknown.join("; ")));
+            } else if diffs.differ() {
                 ended = Ok(Ended::Changes);
             }
         }
@@ -123,6 +129,27 @@ pub async fn on(
         out.warn(&warning);
     }
     ended
+}
+
+/// The manager's plans of the objects that are named, or of those in files, and what could not be read for them. That and
+/// objects that are left out are warnings.
+async fn planned(
+    reads: &Reads<'_>,
+    of: &PlannedArgs,
+    durations: GivenDurations,
+) -> Result<(Plans, Vec<String>)> {
+    let PlannedArgs { objects, filename, field_manager } = of;
+    let plans = if filename.is_empty() {
+        let asked = named(objects, &PLANNED, reads.namespace)?;
+        plan::ask::of_cluster(reads, &asked, durations).await?
+    } else {
+        let mut manifests = Manifests::default();
+        filename.iter().try_for_each(|path| plan::files::read(path, &mut manifests))?;
+        plan::ask::of_files(reads, &manifests, field_manager, durations).await?
+    };
+    let unread = reads.unread();
+    plans.left_out.iter().for_each(|left_out| reads.warn(left_out.clone()));
+    Ok((plans, unread))
 }
 
 /// A duration of an argument, in seconds, as a FooPlan takes it.

@@ -46,15 +46,14 @@ impl Subject {
         }
     }
 
-    /// Why an object of a file is not planned, if it is not.
-    fn unplanned(self, object: &Value, exists: bool) -> Option<&'static str> {
+    /// Why the provider has nothing in AWS for an object of a file, if that is so.
+    fn without_aws(self, object: &Value) -> Option<&'static str> {
         let lacks = |pointer: &str| object.pointer(pointer).is_none_or(Value::is_null);
         match self {
             Self::ControlPlane if lacks("/spec/eks") => Some("it is not in mode eks"),
             Self::Network if lacks("/spec/network/managed") => {
                 Some("its network is not created by the provider")
             }
-            Self::ControlPlane | Self::Network if !exists => Some("it does not exist yet"),
             Self::ControlPlane | Self::Network | Self::Pool => None,
         }
     }
@@ -73,11 +72,12 @@ pub async fn of_files(
     field_manager: &str,
     durations: GivenDurations,
 ) -> Result<Plans> {
-    for other in &manifests.others {
-        reads.warn(format!(
+    let others = manifests.others.iter().map(|other| {
+        format!(
             "{other} is not planned: only FooMachinePools, MachinePools, FooControlPlanes and FooClusters are"
-        ));
-    }
+        )
+    });
+    let mut left_out: Vec<String> = others.collect();
     if manifests.planned.is_empty() {
         bail!("the files have no FooMachinePool, MachinePool, FooControlPlane or FooCluster");
     }
@@ -90,12 +90,17 @@ pub async fn of_files(
         let (object, exists) = dry_run(reads, manifest, namespace, field_manager).await?;
         let Some((subject, name)) = subject_of(manifest.kind, &object) else {
             let name = &manifest.name;
-            reads.warn(format!("MachinePool {name} is not planned: its infrastructure is no FooMachinePool"));
+            left_out
+                .push(format!("MachinePool {name} is not planned: its infrastructure is no FooMachinePool"));
             continue;
         };
         let kind = subject.kind();
-        if let Some(why) = subject.unplanned(&object, exists) {
-            reads.warn(format!("{kind} {name} is not planned: {why}"));
+        if let Some(why) = subject.without_aws(&object) {
+            left_out.push(format!("{kind} {name} is not planned: {why}"));
+            continue;
+        }
+        if !exists && subject != Subject::Pool {
+            reads.warn(format!("{kind} {name} is not planned: it does not exist yet"));
             continue;
         }
         let objects = subjects.entry((subject, namespace.to_owned(), name.clone())).or_default();
@@ -103,7 +108,7 @@ pub async fn of_files(
             bail!("the files have two objects of one kind for {kind} {name}");
         }
     }
-    asked_for(reads, subjects, durations).await
+    Ok(Plans { left_out, ..asked_for(reads, subjects, durations).await? })
 }
 
 /// The plans of pools, control planes and networks as they are in the cluster: what the manager would still do.

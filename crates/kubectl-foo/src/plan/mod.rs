@@ -6,6 +6,7 @@ pub mod files;
 mod text;
 
 pub use text::text;
+pub(crate) use text::{changes, conditions, with_rest};
 
 use foo_api::plan::{CallsPlan, PoolPlan};
 use serde::Serialize;
@@ -25,6 +26,9 @@ pub struct Plans {
     /// Why there is no plan for the other objects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<String>,
+    /// Which objects of the files have no plan because the provider has nothing in AWS for them.
+    #[serde(skip)]
+    pub left_out: Vec<String>,
 }
 
 /// The plan of one object.
@@ -39,14 +43,15 @@ pub struct Plan<P> {
 }
 
 impl Plans {
-    /// Those that consist of calls.
-    fn calls(&self) -> impl Iterator<Item = &Plan<CallsPlan>> {
-        self.networks.iter().chain(&self.control_planes)
+    /// Those that consist of calls, with their kinds: networks first, because everything waits for them.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = (&'static str, &Plan<CallsPlan>)> {
+        let networks = self.networks.iter().map(|it| ("FooCluster", it));
+        networks.chain(self.control_planes.iter().map(|it| ("FooControlPlane", it)))
     }
 
     /// Whether anything would be changed.
     pub fn change_anything(&self) -> bool {
         self.plans.iter().any(|it| !it.plan.changes.is_empty() || !it.plan.actions.is_empty())
-            || self.calls().any(|it| !it.plan.changes.is_empty() || !it.plan.calls.is_empty())
+            || self.calls().any(|(_, it)| !it.plan.changes.is_empty() || !it.plan.calls.is_empty())
     }
 }

@@ -12,19 +12,18 @@ const NOTHING: &str = "The manager has nothing to do";
 
 /// The plans as text. Ends with a new line.
 pub fn text(all: &Plans) -> String {
-    let Plans { plans, control_planes, networks, failures } = all;
-    if plans.is_empty() && control_planes.is_empty() && networks.is_empty() {
-        return if failures.is_empty() { "there is nothing to plan\n".to_owned() } else { String::new() };
+    let calls = all.calls().map(|(kind, it)| of_calls(kind, it));
+    let texts: Vec<String> = calls.chain(all.plans.iter().map(of_pool)).collect();
+    if texts.is_empty() && all.failures.is_empty() {
+        return "there is nothing to plan\n".to_owned();
     }
-    let networks = networks.iter().map(|it| of_calls("FooCluster", it));
-    let control_planes = control_planes.iter().map(|it| of_calls("FooControlPlane", it));
-    networks.chain(control_planes).chain(plans.iter().map(of_pool)).collect::<Vec<_>>().join("\n")
+    texts.join("\n")
 }
 
 fn of_pool(Plan { namespace, plan }: &Plan<PoolPlan>) -> String {
     let mut text = String::new();
     line(&mut text, &format!("FooMachinePool {namespace}/{}", plan.name));
-    section(&mut text, "Changes", &changes(&plan.changes));
+    section(&mut text, "Changes", &changes(&plan.changes, "PLANNED"));
     if plan.actions.is_empty() {
         line(&mut text, NOTHING);
     } else {
@@ -38,7 +37,7 @@ fn of_pool(Plan { namespace, plan }: &Plan<PoolPlan>) -> String {
 fn of_calls(kind: &str, Plan { namespace, plan }: &Plan<CallsPlan>) -> String {
     let mut text = String::new();
     line(&mut text, &format!("{kind} {namespace}/{}", plan.name));
-    section(&mut text, "Changes", &changes(&plan.changes));
+    section(&mut text, "Changes", &changes(&plan.changes, "PLANNED"));
     if plan.calls.is_empty() {
         line(&mut text, NOTHING);
     } else {
@@ -64,8 +63,8 @@ fn calls_in_order(plan: &CallsPlan) -> Vec<String> {
     with_rest(lines, plan.calls.len(), plan.aws_calls)
 }
 
-/// Says how many more there are than are named.
-fn with_rest(mut lines: Vec<String>, named: usize, count: i64) -> Vec<String> {
+/// Adds how many more there are than are named.
+pub(crate) fn with_rest(mut lines: Vec<String>, named: usize, count: i64) -> Vec<String> {
     let more = count.saturating_sub(i64::try_from(named).unwrap_or(i64::MAX));
     if more > 0 {
         lines.push(format!("and {more} more"));
@@ -73,7 +72,8 @@ fn with_rest(mut lines: Vec<String>, named: usize, count: i64) -> Vec<String> {
     lines
 }
 
-fn changes(changes: &[PlannedChange]) -> Vec<String> {
+/// The fields that differ. `planned` is the header of the values that are to be.
+pub(crate) fn changes(changes: &[PlannedChange], planned: &str) -> Vec<String> {
     let row = |change: &PlannedChange| {
         [
             change.field.clone(),
@@ -82,7 +82,7 @@ fn changes(changes: &[PlannedChange]) -> Vec<String> {
             if change.replaces { "replaces instances".to_owned() } else { String::new() },
         ]
     };
-    table(["FIELD", "NOW", "PLANNED", ""], changes.iter().map(row).collect())
+    table(["FIELD", "NOW", planned, ""], changes.iter().map(row).collect())
 }
 
 /// JSON's texts without their quotes.
@@ -158,7 +158,8 @@ fn remaining_title(outcome: Outcome) -> &'static str {
     }
 }
 
-fn conditions(remaining: &[RemainingCondition]) -> Vec<String> {
+/// Type, reason and message of each condition, in one line.
+pub(crate) fn conditions(remaining: &[RemainingCondition]) -> Vec<String> {
     let reported = remaining.iter().map(|condition| {
         let message = one_line(&condition.message);
         let separator = if message.is_empty() { "" } else { ": " };

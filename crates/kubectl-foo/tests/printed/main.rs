@@ -8,6 +8,7 @@
 
 mod commands;
 mod control_planes;
+mod diffs;
 mod drains;
 mod node_configs;
 mod plans;

@@ -10,7 +10,7 @@ use kubectl_foo::run::Ended;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-fn plan(of: &Value) -> Plans {
+pub(crate) fn plan(of: &Value) -> Plans {
     let mut all = json!({
         "name": "workers", "deletionCount": 0, "launches": 0,
         "ready": {"now": 3, "extreme": 3}, "instances": {"now": 3, "extreme": 3},
@@ -25,14 +25,14 @@ fn plan(of: &Value) -> Plans {
     }
 }
 
-fn of_control_plane(of: &Value) -> Plans {
+pub(crate) fn of_control_plane(of: &Value) -> Plans {
     let mut all = json!({"name": "prod", "awsCalls": 0, "seconds": 0, "outcome": "Settled"});
     all.as_object_mut().unwrap().extend(of.as_object().unwrap().clone());
     let plan = serde_json::from_value(all).unwrap();
     Plans { control_planes: vec![Plan { namespace: "team".to_owned(), plan }], ..Plans::default() }
 }
 
-fn upgrade() -> Value {
+pub(crate) fn upgrade() -> Value {
     json!({
         "changes": [
             {"field": "addons.coredns.version", "from": "\"the default of EKS\"", "replaces": false},
@@ -48,7 +48,7 @@ fn upgrade() -> Value {
     })
 }
 
-fn roll_out() -> Value {
+pub(crate) fn roll_out() -> Value {
     let deletions = [("workers-0a1b", 171), ("workers-0c2d", 403)];
     let deletions = deletions.map(|(machine, after)| {
         json!({
@@ -138,7 +138,7 @@ fn a_plan_without_anything_to_do_is_short() {
 }
 
 /// Writes the status of the FooPlan as the manager does; returns what was asked.
-async fn responds(server: &FakeApiServer, status: Value) -> FooPlan {
+pub(crate) async fn responds(server: &FakeApiServer, status: Value) -> FooPlan {
     let created = async {
         loop {
             if let Some(plan) = server.list::<FooPlan>("default").into_iter().next() {
@@ -157,7 +157,7 @@ async fn responds(server: &FakeApiServer, status: Value) -> FooPlan {
     asked
 }
 
-fn planned() -> Value {
+pub(crate) fn planned() -> Value {
     let plan = plan(&roll_out());
     json!({"pool": serde_json::to_value(&plan.plans[0].plan).unwrap()})
 }

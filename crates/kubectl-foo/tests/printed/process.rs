@@ -21,6 +21,7 @@ fn a_failure_is_one_line_without_backtrace() {
         &["explain", "foomp", "workers"][..],
         &["status", "--watch"],
         &["rollout", "pause", "foomp/a"],
+        &["diff"],
         &["status", "-o", "wide"],
     ] {
         let (status, output, errors) = run(arguments);
@@ -45,6 +46,7 @@ fn wrong_arguments_have_a_status_of_their_own() {
     for narrow in [
         &["explain"][..],
         &["plan"],
+        &["diff"],
         &["support-bundle"],
         &["rollout", "pause", "workers"],
         &["completion", "bash"],

@@ -83,6 +83,11 @@ fn what_a_plan_foresees_then_happens() {
         let changes = foo(world, "planned", &["plan", "-f", "-", "--exit-code"], &manifest).await;
         let status = changes.err().map(|error| format!("{error:#}")).unwrap_or_default();
         ensure!(status.contains("exit status: 4"), "{status}");
+        let differs = foo(world, "planned", &["diff", "-f", "-"], &manifest).await;
+        let differs = differs.err().map(|error| format!("{error:#}")).unwrap_or_default();
+        for expected in ["exit status: 4", "launchTemplate.image", "CreateTemplateVersion"] {
+            ensure!(differs.contains(expected), "no {expected}:\n{differs}");
+        }
         let replicas = json!({
             "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachinePool",
             "metadata": {"name": "workers"}, "spec": {"replicas": 1},
@@ -105,6 +110,17 @@ fn what_a_plan_foresees_then_happens() {
         assert_eq!(deleted(&history), planned, "in the planned order");
         let text = foo(world, "planned", &["plan", "workers"], "").await?;
         ensure!(text.contains("The manager has nothing to do"), "{text}");
+        // Conditions follow the last instance a moment later; until then it is not known to be equal, which is status 1.
+        wait_until("nothing to differ any more", SOON, async || {
+            Ok(match foo(world, "planned", &["diff", "workers"], "").await {
+                Ok(text) => {
+                    let is_equal = text == "FooMachinePool planned/workers: no differences\n";
+                    Probe::when(is_equal, || text)
+                }
+                Err(error) => Probe::when(false, || format!("{error:#}")),
+            })
+        })
+        .await?;
         Ok(())
     });
 }
