@@ -11,6 +11,12 @@ pub const POOL_NAME_LABEL: &str = "cluster.x-k8s.io/pool-name";
 pub const WATCH_LABEL: &str = "cluster.x-k8s.io/watch-filter";
 /// Annotation that pauses an object, whatever its value.
 pub const PAUSED_ANNOTATION: &str = "cluster.x-k8s.io/paused";
+/// Value of [`PAUSED_ANNOTATION`] on Machines whose instances stay when their pool is deleted.
+pub const PAUSED_FOR_RETENTION: &str = "infrastructure.foo.com/deletion-policy-retain";
+/// The same once the provider removes the Machine.
+pub const PAUSED_FOR_REMOVAL: &str = "infrastructure.foo.com/deletion-policy-retain-removing";
+/// Finalizer of Cluster API on Machines.
+pub const CAPI_MACHINE_FINALIZER: &str = "machine.cluster.x-k8s.io";
 /// Annotation on a MachinePool: its replicas are set outside of Cluster API, unless the value is `false`.
 pub const REPLICAS_MANAGED_BY_ANNOTATION: &str = "cluster.x-k8s.io/replicas-managed-by";
 /// Annotation on a Machine: deleted first when there are more Machines than desired.
@@ -118,6 +124,8 @@ pub mod managers {
     pub const MACHINE_TIMEOUTS: &str = "foo/machine-timeouts";
     /// Annotations of CAPI Machines.
     pub const MACHINE_DRAIN: &str = "foo/machine-drain";
+    /// The annotation that pauses CAPI Machines.
+    pub const MACHINE_PAUSE: &str = "foo/machine-pause";
     /// MachinePool.spec.replicas when the group decides.
     pub const REPLICAS: &str = "foo/replicas";
     /// Owner references of Secrets with credentials.

@@ -40,7 +40,7 @@ pub use status::{
 };
 
 use crate::patterns;
-use crate::shared::NetworkReference;
+use crate::shared::{DeletionPolicy, NetworkReference};
 use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -202,6 +202,11 @@ pub struct FooMachinePoolSpec {
     /// retirement it replaces within the limits of `rollout`.
     #[serde(default)]
     pub interruption: Interruption,
+    /// What becomes of the Auto Scaling group when the FooMachinePool is deleted, also together with its Cluster. Default: `Delete`.
+    /// With `Retain` the group stays with its launch template and all instances, and no Node is drained or deleted. The provider
+    /// drains none of them from then on.
+    #[serde(default)]
+    pub deletion_policy: DeletionPolicy,
     /// Tags of the Auto Scaling group, and of instances and volumes that are launched from now on, up to 40.
     /// A change replaces no instances: running instances keep the tags they were launched with. Keys that
     /// begin with `aws:` or `infrastructure.foo.com/` are reserved.

@@ -18,6 +18,17 @@ pub struct ApiEndpoint {
     pub port: i32,
 }
 
+/// What becomes of resources in AWS when the object that describes them is deleted: with `Delete` the provider deletes them, with
+/// `Retain` they stay, without an owner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum DeletionPolicy {
+    /// The provider deletes them.
+    #[default]
+    Delete,
+    /// They stay, without an owner.
+    Retain,
+}
+
 /// Selects subnets or security groups, by id or by tags.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]

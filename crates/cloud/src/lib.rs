@@ -129,6 +129,8 @@ pub trait Groups: Send + Sync {
     async fn describe_drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>>;
     /// Creates our lifecycle hook or changes its settings. Waits that have begun keep the earlier ones.
     async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()>;
+    /// Deletes our lifecycle hook; AWS continues the termination of instances that wait for it. `Invalid` if it does not exist.
+    async fn delete_drain_hook(&self, name: &GroupName) -> Result<()>;
     /// Extends the wait of an instance for our hook. `Invalid` if it does not wait.
     async fn record_heartbeat(&self, name: &GroupName, id: &InstanceId) -> Result<()>;
     /// Ends the wait of an instance for our hook. `Invalid` if it does not wait.

@@ -86,6 +86,9 @@ event_reasons! {
     AutoScalingGroupAdopted Normal FooMachinePool
     "the group is adopted from another management cluster, as the annotation says"
 
+    AutoScalingGroupRetained Normal FooMachinePool
+    "the pool is deleted with `deletionPolicy: Retain`: the group and its instances stay, and the provider drains them no longer"
+
     AutoScalingGroupRecreated Warning FooMachinePool
     "the group was deleted outside this provider and is recreated"
 

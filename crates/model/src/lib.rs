@@ -46,7 +46,9 @@ pub use ids::{
     InstanceType, InterfaceId, InternetGatewayId, LaunchTemplateId, MachineName, NatGatewayId, PrefixListId,
     RouteTableId, SecurityGroupId, SpecHash, SubnetId, TemplateVersion, Uid, VpcId, Zone,
 };
-pub use machine::{Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine, NodeState, RemovalMark};
+pub use machine::{
+    Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine, MachinePause, NodeState, RemovalMark,
+};
 pub use names::machine_name;
 pub use object::{ObjectPlace, Storage};
 pub use operation::Operation;

@@ -75,6 +75,9 @@ pub struct Machine {
     pub timeouts: DeletionTimeouts,
     /// Whether `machine.cluster.x-k8s.io/exclude-node-draining` is set.
     pub drain_excluded: bool,
+    /// Whether Cluster API leaves it alone.
+    #[serde(default)]
+    pub pause: MachinePause,
     /// metadata.creationTimestamp.
     pub created: Timestamp,
 }
@@ -89,6 +92,22 @@ impl Machine {
     pub fn releases_instance(&self) -> bool {
         self.deletion.is_deleting() && self.stage == DeletionStage::WaitsForInfrastructure
     }
+}
+
+/// Whether Cluster API leaves a Machine alone (the annotation `cluster.x-k8s.io/paused`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MachinePause {
+    /// It acts on it.
+    #[default]
+    None,
+    /// A user paused it.
+    ByUser,
+    /// The provider paused it; Cluster API may not have seen it yet.
+    Requested,
+    /// The provider paused it, and Cluster API reports that: it neither drains it nor deletes its Node, whatever happens to it.
+    InForce,
+    /// The same, and the provider is removing it while its instance stays.
+    Removing,
 }
 
 /// The annotation `cluster.x-k8s.io/delete-machine`: its presence counts, not its value.

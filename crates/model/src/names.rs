@@ -26,6 +26,8 @@ pub const TAG_POOL: &str = "infrastructure.foo.com/pool";
 /// Tag on the group alone: id of the management cluster that manages it. Not on templates, whose tags never change, nor
 /// on instances: a move would have to change their tags, and create a template version for the next ones.
 pub const TAG_INSTALLATION: &str = "infrastructure.foo.com/installation";
+/// Value of [`TAG_INSTALLATION`] on a group that no management cluster manages: its pool was deleted with `deletionPolicy: Retain`.
+pub const INSTALLATION_OF_RETAINED: &str = "retained";
 /// Tag on every part of a network that the provider creates: the network's id. A part without it is foreign.
 pub const TAG_NETWORK: &str = "infrastructure.foo.com/network";
 /// Tag on every part of a network that the provider creates: what it is for (`subnet/private/eu-central-1a`).

@@ -23,6 +23,7 @@ pub enum Operation {
     TerminateInstanceInAutoScalingGroup,
     DescribeLifecycleHooks,
     PutLifecycleHook,
+    DeleteLifecycleHook,
     RecordLifecycleActionHeartbeat,
     CompleteLifecycleAction,
     DeleteAutoScalingGroup,

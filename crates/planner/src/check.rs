@@ -12,7 +12,7 @@ use crate::action::{
 use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
 use crate::observed::{Finalizer, MoveBlock, Observed};
-use foo_model::{InstanceId, MachineName, Protection};
+use foo_model::{Decrement, InstanceId, MachineName, Protection};
 use std::collections::BTreeSet;
 
 mod announced;
@@ -61,9 +61,40 @@ fn hands_off(facts: &Facts<'_>, found: &mut Found) {
                         | Action::Pool(PoolAction::RemoveFinalizer)
                 )
             }
+            (None, Goal::Retain) => retains(action) || (facts.group_is_absent() && ends(action)),
             (None, Goal::Run | Goal::Remove) => true,
         };
         found.check(allowed, || Violation::NotManaged { action: action.kind() });
+    }
+}
+
+/// What is deleted of a pool without a group.
+fn ends(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Template(TemplateAction::DeleteTemplate { .. })
+            | Action::Object(ObjectAction::DeleteUserData { .. })
+    )
+}
+
+/// Whether an action is possible while a pool releases its group: what would delete or resize the group, or delete its template
+/// or what it reads, is not.
+fn retains(action: &Action) -> bool {
+    match action {
+        Action::Read(_)
+        | Action::Machine(_)
+        | Action::Pool(PoolAction::RemoveFinalizer)
+        | Action::Group(GroupAction::TagGroup { .. }) => true,
+        Action::Instance(InstanceAction::TerminateInstance { decrement, .. }) => {
+            *decrement == Decrement::Replace
+        }
+        Action::Hook(hook) => !matches!(hook, HookAction::PutLifecycleHook { .. }),
+        Action::Pool(_)
+        | Action::Group(_)
+        | Action::Instance(InstanceAction::ProtectInstances { .. })
+        | Action::Template(_)
+        | Action::Object(_)
+        | Action::Node(_) => false,
     }
 }
 
@@ -213,6 +244,14 @@ fn finalizers_last(facts: &Facts<'_>, found: &mut Found) {
                 found.check(facts.may_release(name), || Violation::FooMachineReleasedEarly {
                     foo_machine: name.clone(),
                 });
+            }
+            Action::Machine(MachineAction::RetainInstance { name, .. }) => {
+                found
+                    .check(facts.may_retain(name), || Violation::RetainedUndrained { machine: name.clone() });
+            }
+            Action::Hook(HookAction::DeleteLifecycleHook { .. }) => {
+                let left = !facts.observed.foo_machines.is_empty();
+                found.check(facts.desired.goal == Goal::Retain && !left, || Violation::HookDeletedEarly);
             }
             Action::Pool(PoolAction::RemoveFinalizer) => {
                 found.check(facts.may_remove_finalizer(), || Violation::FinalizerRemovedEarly);

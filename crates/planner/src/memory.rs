@@ -329,7 +329,7 @@ impl Memory {
                     hold.completed = Some(now);
                 }
             }
-            HookAction::PutLifecycleHook { .. } => {}
+            HookAction::PutLifecycleHook { .. } | HookAction::DeleteLifecycleHook { .. } => {}
         }
     }
 
@@ -344,6 +344,9 @@ impl Memory {
             MachineAction::DeleteFooMachine { .. }
             | MachineAction::ReleaseFooMachine { .. }
             | MachineAction::ExcludeFromDraining { .. }
+            | MachineAction::PauseMachine { .. }
+            | MachineAction::ResumeMachine { .. }
+            | MachineAction::RetainInstance { .. }
             | MachineAction::SetMachineTimeouts { .. } => {}
         }
     }
@@ -436,7 +439,11 @@ fn leaves_traces(action: &Action) -> bool {
         | Action::Instance(_)
         | Action::Template(_)
         | Action::Hook(HookAction::CompleteLifecycleAction { .. }) => true,
-        Action::Hook(HookAction::PutLifecycleHook { .. } | HookAction::RecordHeartbeat { .. })
+        Action::Hook(
+            HookAction::PutLifecycleHook { .. }
+            | HookAction::DeleteLifecycleHook { .. }
+            | HookAction::RecordHeartbeat { .. },
+        )
         | Action::Pool(_)
         | Action::Read(_)
         | Action::Machine(_)

@@ -6,8 +6,8 @@ use crate::memory::Memory;
 use crate::observed::Observed;
 use crate::situation::{Situation, announcement_states};
 use crate::steps::{
-    ends, group, hooks, interrupt, machines, objects, own, remediate, remove, replace, size, template,
-    victims,
+    ends, group, hooks, interrupt, machines, objects, own, remediate, remove, replace, retain, size,
+    template, victims,
 };
 use crate::summary;
 use crate::{Plan, report};
@@ -74,6 +74,10 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
         }
         Goal::Remove => {
             remove::remove(situation, draft);
+            hooks::serve(situation, draft);
+        }
+        Goal::Retain => {
+            retain::retain(situation, draft);
             hooks::serve(situation, draft);
         }
         Goal::Orphan => own::release_pool(situation, draft),

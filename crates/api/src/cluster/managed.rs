@@ -3,6 +3,7 @@
 use super::endpoints::Endpoint;
 use super::groups::SecurityGroups;
 use crate::patterns;
+use crate::shared::DeletionPolicy;
 use kube::KubeSchema;
 use kube::core::Rule;
 use schemars::JsonSchema;
@@ -316,14 +317,4 @@ pub enum Leftovers {
     Wait,
     /// The provider deletes them.
     Delete,
-}
-
-/// What becomes of a network when its FooCluster is deleted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub enum DeletionPolicy {
-    /// The provider deletes it.
-    #[default]
-    Delete,
-    /// It stays as it is, without an owner.
-    Retain,
 }

@@ -12,8 +12,8 @@ mod status;
 pub use endpoints::{Endpoint, EndpointName, EndpointType};
 pub use groups::{NamedGroup, Ports, RuleProtocol, RuleSource, SecurityGroupRule, SecurityGroups};
 pub use managed::{
-    Deletion, DeletionPolicy, DriftPolicy, Egress, Leftovers, ManagedNetwork, ManagedSubnets, NatMode,
-    SubnetSizes, SubnetSpec, SubnetType, Zones,
+    Deletion, DriftPolicy, Egress, Leftovers, ManagedNetwork, ManagedSubnets, NatMode, SubnetSizes,
+    SubnetSpec, SubnetType, Zones,
 };
 pub use network::{ExistingNetwork, Network};
 pub use requested::{NoRange, RequestedZones};

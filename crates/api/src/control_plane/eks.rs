@@ -2,6 +2,7 @@
 #![expect(clippy::struct_excessive_bools, reason = "each is a setting of its own in EKS")]
 
 use crate::patterns;
+use crate::shared::DeletionPolicy;
 use kube::KubeSchema;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -388,13 +389,4 @@ pub enum SupportType {
     Standard,
     /// It supports the version for twelve more months at a higher price, and then upgrades the cluster.
     Extended,
-}
-
-/// What happens to the cluster when its FooControlPlane is deleted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum DeletionPolicy {
-    /// The provider deletes it.
-    Delete,
-    /// It stays, without the provider's tags.
-    Retain,
 }

@@ -22,6 +22,8 @@ pub enum SkipReason {
     ClusterDeleting,
     /// The annotation `machine.cluster.x-k8s.io/exclude-node-draining`.
     Excluded,
+    /// The annotation `cluster.x-k8s.io/paused`: its Node stays.
+    Paused,
     /// The Machine never had a Node.
     NoNode,
     /// Core had deleted the Node, because its id left the pool's `providerIDList`.
@@ -36,7 +38,7 @@ impl SkipReason {
     /// Whether pods were still on the Node although no user requested that.
     fn is_loss(self) -> bool {
         match self {
-            Self::ClusterDeleting | Self::Excluded | Self::NoNode => false,
+            Self::ClusterDeleting | Self::Excluded | Self::Paused | Self::NoNode => false,
             Self::NodeDeleted | Self::NoControlPlane | Self::InfrastructureDeleting => true,
         }
     }
@@ -147,8 +149,9 @@ impl Drains {
     }
 
     pub(crate) fn may_terminate(&self, provider_id: &str) -> bool {
-        let mut records = self.entries.iter().map(|entry| &entry.record);
-        records.all(|record| record.provider_id != provider_id || record.may_terminate())
+        // The newest Machine of an instance counts: an earlier one was removed while it was paused, and the instance stayed.
+        let mut records = self.entries.iter().rev().map(|entry| &entry.record);
+        records.find(|record| record.provider_id == provider_id).is_none_or(DrainRecord::may_terminate)
     }
 
     /// How long until the next drain that takes a time is over.

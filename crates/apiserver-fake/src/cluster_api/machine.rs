@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 const FINALIZER: &str = "machine.cluster.x-k8s.io";
+const PAUSED: &str = "cluster.x-k8s.io/paused";
 const EXCLUDE: &str = "machine.cluster.x-k8s.io/exclude-node-draining";
 
 pub(crate) async fn reconcile(core: &Core, world: &World, machine: &DynamicObject) -> kube::Result<()> {
@@ -20,7 +21,11 @@ pub(crate) async fn reconcile(core: &Core, world: &World, machine: &DynamicObjec
         .and_then(|name| named(&world.infra_machines, machine, name));
     note_loss(core, machine, infra, cluster);
     if is_paused(machine, cluster) {
-        return Ok(());
+        if !is_deleting(machine) {
+            // Before it looks whether the Machine is paused, as core does.
+            core.ensure(machine, Wanted { finalizer: Some(FINALIZER), ..Wanted::default() }).await?;
+        }
+        return report_pause(core, machine).await;
     }
     if is_deleting(machine) {
         return delete(core, world, machine, infra, cluster).await;
@@ -73,6 +78,8 @@ fn excuse(machine: &DynamicObject, cluster: Option<&DynamicObject>) -> Option<Sk
         Some(SkipReason::ClusterDeleting)
     } else if machine.annotations().contains_key(EXCLUDE) {
         Some(SkipReason::Excluded)
+    } else if machine.annotations().contains_key(PAUSED) {
+        Some(SkipReason::Paused)
     } else if !has_node(machine) {
         Some(SkipReason::NoNode)
     } else {
@@ -218,6 +225,7 @@ fn conditions(
         ("Ready", truth(ready), if ready { "Ready" } else { "NotReady" }),
         ("Available", truth(ready), if ready { "Available" } else { "NotReady" }),
         ("UpToDate", truth(deleting.is_none()), if deleting.is_none() { "UpToDate" } else { "Deleting" }),
+        ("Paused", "False", "NotPaused"),
         ("Deleting", truth(deleting.is_some()), deleting.unwrap_or("NotDeleting")),
     ];
     let now = core.now();
@@ -229,6 +237,24 @@ fn conditions(
             json!({ "type": kind, "status": status, "reason": reason, "message": "", "lastTransitionTime": since })
         })
         .collect()
+}
+
+/// Reports that a Machine is paused; the rest of its status stays.
+async fn report_pause(core: &Core, machine: &DynamicObject) -> kube::Result<()> {
+    if is_true(machine, "Paused") {
+        return Ok(());
+    }
+    let mut status = machine.data.get("status").cloned().unwrap_or_else(|| json!({}));
+    let others = status.get("conditions").and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut conditions: Vec<Value> =
+        others.into_iter().filter(|condition| text(condition, &["type"]) != Some("Paused")).collect();
+    conditions.push(json!({
+        "type": "Paused", "status": "True", "reason": "Paused", "message": "", "lastTransitionTime": core.now(),
+    }));
+    if let Some(fields) = status.as_object_mut() {
+        fields.insert("conditions".to_owned(), json!(conditions));
+    }
+    apply_status(core, machine, status).await
 }
 
 /// Applies a status unless the Machine has it.

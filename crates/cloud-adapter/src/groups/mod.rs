@@ -203,6 +203,13 @@ impl Groups for AwsCloud {
         Ok(())
     }
 
+    async fn delete_drain_hook(&self, name: &GroupName) -> Result<()> {
+        let call = self.autoscaling.once.delete_lifecycle_hook().auto_scaling_group_name(name.as_str());
+        let call = call.lifecycle_hook_name(DRAIN_HOOK);
+        call.send().await.map_err(|failed| error::of(Operation::DeleteLifecycleHook, &failed))?;
+        Ok(())
+    }
+
     async fn record_heartbeat(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
         // A repeated call changes nothing, so the SDK may repeat it.
         let call = self.autoscaling.repeating.record_lifecycle_action_heartbeat();

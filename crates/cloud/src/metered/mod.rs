@@ -250,6 +250,10 @@ impl<C: Groups + ?Sized> Groups for Metered<C> {
     async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()> {
         self.around(Operation::PutLifecycleHook, self.inner.put_drain_hook(name, terms)).await
     }
+
+    async fn delete_drain_hook(&self, name: &GroupName) -> Result<()> {
+        self.around(Operation::DeleteLifecycleHook, self.inner.delete_drain_hook(name)).await
+    }
     async fn record_heartbeat(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
         self.around(Operation::RecordLifecycleActionHeartbeat, self.inner.record_heartbeat(name, id)).await
     }

@@ -192,6 +192,9 @@ impl Groups for Scripted {
     async fn put_drain_hook(&self, _: &GroupName, _: HookConfig) -> Result<()> {
         unreachable!()
     }
+    async fn delete_drain_hook(&self, _: &GroupName) -> Result<()> {
+        unreachable!()
+    }
     async fn record_heartbeat(&self, _: &GroupName, _: &InstanceId) -> Result<()> {
         unreachable!()
     }

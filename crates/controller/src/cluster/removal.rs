@@ -6,7 +6,7 @@ use crate::apply;
 use crate::calls::{Ended, Goal};
 use crate::harness::PassOutcome;
 use crate::queue::Action;
-use foo_api::cluster::DeletionPolicy;
+use foo_api::shared::DeletionPolicy;
 use foo_api::{FooCluster, FooControlPlane, names};
 use foo_model::{Blocked, Reason, some_names};
 use kube::api::ListParams;

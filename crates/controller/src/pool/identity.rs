@@ -2,6 +2,7 @@
 
 use crate::pool::names::group_name;
 use foo_api::capi::Cluster;
+use foo_api::shared::DeletionPolicy;
 use foo_api::{FooMachinePool, names};
 use foo_model::names::ADOPT_FROM_ANNOTATION;
 use foo_planner::desired::{Goal, Identity, PausedBy};
@@ -15,7 +16,12 @@ pub(super) fn identity(pool: &FooMachinePool, cluster: String, installation: &st
         group: group_name(pool, &cluster),
         cluster,
         installation: installation.to_owned(),
-        adopt_from: pool.annotations().get(ADOPT_FROM_ANNOTATION).cloned(),
+        // A pool that releases its group must not take it back at once.
+        adopt_from: pool
+            .annotations()
+            .get(ADOPT_FROM_ANNOTATION)
+            .filter(|_| goal(pool) != Goal::Retain)
+            .cloned(),
     }
 }
 
@@ -39,7 +45,10 @@ pub(super) fn goal(pool: &FooMachinePool) -> Goal {
     ) {
         (None, _) => Goal::Run,
         (Some(_), true) => Goal::Orphan,
-        (Some(_), false) => Goal::Remove,
+        (Some(_), false) => match pool.spec.deletion_policy {
+            DeletionPolicy::Delete => Goal::Remove,
+            DeletionPolicy::Retain => Goal::Retain,
+        },
     }
 }
 

@@ -112,7 +112,11 @@ fn rests_on_tags(action: &Action) -> bool {
         Action::Group(_)
         | Action::Instance(_)
         | Action::Template(_)
-        | Action::Hook(HookAction::PutLifecycleHook { .. } | HookAction::CompleteLifecycleAction { .. })
+        | Action::Hook(
+            HookAction::PutLifecycleHook { .. }
+            | HookAction::DeleteLifecycleHook { .. }
+            | HookAction::CompleteLifecycleAction { .. },
+        )
         | Action::Read(ReadAction::DescribeLifecycleHook { .. }) => true,
         Action::Hook(HookAction::RecordHeartbeat { .. })
         | Action::Read(ReadAction::DescribeLaunchTemplate | ReadAction::DescribeInstances { .. })

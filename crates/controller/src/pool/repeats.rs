@@ -49,7 +49,11 @@ impl Repeats {
 fn writes(action: &Action) -> bool {
     match action {
         Action::Read(_) | Action::Hook(HookAction::RecordHeartbeat { .. }) => false,
-        Action::Hook(HookAction::PutLifecycleHook { .. } | HookAction::CompleteLifecycleAction { .. })
+        Action::Hook(
+            HookAction::PutLifecycleHook { .. }
+            | HookAction::DeleteLifecycleHook { .. }
+            | HookAction::CompleteLifecycleAction { .. },
+        )
         | Action::Pool(_)
         | Action::Object(_)
         | Action::Template(_)

@@ -45,6 +45,7 @@ mod peers;
 mod plans;
 mod remediation;
 mod restarts;
+mod retained;
 mod rollouts;
 mod same_group;
 mod scale_in;

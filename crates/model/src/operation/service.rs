@@ -48,6 +48,7 @@ impl Operation {
             | Self::TerminateInstanceInAutoScalingGroup
             | Self::DescribeLifecycleHooks
             | Self::PutLifecycleHook
+            | Self::DeleteLifecycleHook
             | Self::RecordLifecycleActionHeartbeat
             | Self::CompleteLifecycleAction
             | Self::DeleteAutoScalingGroup

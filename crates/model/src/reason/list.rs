@@ -536,8 +536,16 @@ reasons! {
     "the launch template is being deleted"
     "wait"
 
+    PausingMachines Waiting [PoolDeleting True]
+    "the group stays (`deletionPolicy: Retain`), and Cluster API has not paused all Machines yet"
+    "wait; Cluster API reports `Paused` on each Machine"
+
+    ReleasingGroup Waiting [PoolDeleting True]
+    "the group stays (`deletionPolicy: Retain`), and its lifecycle hook is being deleted"
+    "wait"
+
     Finished Good [PoolDeleting True]
-    "nothing of this pool is left in AWS"
+    "nothing of this pool is left in AWS, or it stays without an owner"
     ""
 
     // AutoscalerReady.

@@ -8,7 +8,8 @@ use crate::observed::{Ec2State, Finalizer, Observed};
 use foo_model::hook::{COMPLETE_BEFORE_DEADLINE, LONGEST_WAIT};
 use foo_model::names::{self, TAG_INSTALLATION};
 use foo_model::{
-    Decrement, FooMachine, Group, Instance, InstanceId, LifecycleState, Machine, MachineName, RemovalMark,
+    Decrement, FooMachine, Group, Instance, InstanceId, LifecycleState, Machine, MachineName, MachinePause,
+    RemovalMark,
 };
 use std::collections::BTreeMap;
 
@@ -202,14 +203,27 @@ impl<'a> Facts<'a> {
 
     pub(super) fn may_release(&self, name: &MachineName) -> bool {
         let Some(foo_machine) = self.foo_machines.get(name) else { return false };
-        let abandoned = self.desired.goal == Goal::Remove && self.group_is_foreign();
+        let abandoned = matches!(self.desired.goal, Goal::Remove | Goal::Retain) && self.group_is_foreign();
         match self.desired.goal {
             Goal::Orphan => true,
-            Goal::Run | Goal::Remove => {
+            Goal::Run | Goal::Remove | Goal::Retain => {
                 let gone = self.is_gone(foo_machine) && !self.machine_lives(name);
                 foo_machine.deletion.is_deleting() && (abandoned || gone)
             }
         }
+    }
+
+    /// Whether the objects of an instance may be removed while it runs on: Cluster API leaves the Machine alone, or there is none.
+    pub(super) fn may_retain(&self, name: &MachineName) -> bool {
+        let untouched = match self.machines.get(name) {
+            Some(machine) => match machine.pause {
+                MachinePause::Removing => true,
+                MachinePause::InForce => !machine.deletion.is_deleting(),
+                MachinePause::None | MachinePause::ByUser | MachinePause::Requested => false,
+            },
+            None => !self.claimed_lately(name),
+        };
+        self.desired.goal == Goal::Retain && untouched
     }
 
     pub(super) fn may_remove_finalizer(&self) -> bool {
@@ -222,6 +236,11 @@ impl<'a> Facts<'a> {
         match self.desired.goal {
             Goal::Orphan => true,
             Goal::Run => false,
+            Goal::Retain => {
+                self.observed.finalizer == Finalizer::Present
+                    && self.observed.foo_machines.is_empty()
+                    && !group_left
+            }
             Goal::Remove => {
                 self.observed.finalizer == Finalizer::Present
                     && self.observed.foo_machines.is_empty()
@@ -254,6 +273,9 @@ pub(super) fn depends_on_size(action: &Action) -> bool {
             | MachineAction::DeleteFooMachine { .. }
             | MachineAction::ReleaseFooMachine { .. }
             | MachineAction::ExcludeFromDraining { .. }
+            | MachineAction::PauseMachine { .. }
+            | MachineAction::ResumeMachine { .. }
+            | MachineAction::RetainInstance { .. }
             | MachineAction::SetMachineTimeouts { .. },
         )
         | Action::Pool(_)

@@ -124,6 +124,13 @@ pub enum Violation {
     },
     /// The pool loses our finalizer while something that it owns may exist.
     FinalizerRemovedEarly,
+    /// The objects of an instance that stays are removed although Cluster API would drain it, or is draining it.
+    RetainedUndrained {
+        /// The Machine.
+        machine: MachineName,
+    },
+    /// Our hook is deleted while instances are to be drained.
+    HookDeletedEarly,
     /// A decision on size with an old observation, or before the manager is settled.
     BeforeSettled {
         /// The action.
@@ -255,7 +262,8 @@ pub enum Rule {
     /// I9: failed content is not launched again.
     LaunchesNoQuarantined,
     /// Our finalizer stays on a FooMachine while its instance may be alive, and on the pool while anything
-    /// that it owns is left.
+    /// that it owns is left. Of an instance that stays, the objects go only while Cluster API leaves them alone, and our
+    /// hook after them.
     FinalizersLast,
 }
 
@@ -325,7 +333,10 @@ impl Violation {
             Self::CompletedTwice { .. }
             | Self::CompletedNotWaiting { .. }
             | Self::CompletedUndrained { .. } => Rule::CompletesOnlyDrained,
-            Self::FooMachineReleasedEarly { .. } | Self::FinalizerRemovedEarly => Rule::FinalizersLast,
+            Self::FooMachineReleasedEarly { .. }
+            | Self::FinalizerRemovedEarly
+            | Self::RetainedUndrained { .. }
+            | Self::HookDeletedEarly => Rule::FinalizersLast,
             Self::BeforeSettled { .. } => Rule::SettledFirst,
             Self::CreatedTooLarge { .. }
             | Self::RaisedAboveLimit { .. }
@@ -388,6 +399,12 @@ impl fmt::Display for Violation {
             }
             Self::FinalizerRemovedEarly => {
                 f.write_str("the pool's finalizer is removed while something of it may exist")
+            }
+            Self::RetainedUndrained { machine } => {
+                write!(f, "Machine {machine} is removed although Cluster API may be draining it")
+            }
+            Self::HookDeletedEarly => {
+                f.write_str("the lifecycle hook is deleted although instances may have to be drained")
             }
             Self::BeforeSettled { action } => write!(f, "{action} before the pool is settled"),
             Self::CreatedTooLarge { desired, target } => {

@@ -13,7 +13,7 @@ use foo_model::hook::HookConfig;
 use foo_model::{
     Decrement, Deletion, DeletionProtection, DeletionStage, DeletionTimeouts, FooMachine, Group, GroupChange,
     Health, Instance, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, Machine,
-    MachineName, NewGroup, NodeState, Process, Protection, RemovalMark, Sizes, TemplateHashes,
+    MachineName, MachinePause, NewGroup, NodeState, Process, Protection, RemovalMark, Sizes, TemplateHashes,
     TemplateRecord, TemplateVersion, Timestamp, Uid, Zone, count,
 };
 use std::collections::BTreeMap;
@@ -159,6 +159,9 @@ impl Pool {
             Action::Instance(action) => self.change_instances(action),
             Action::Hook(HookAction::PutLifecycleHook { terms, .. }) => {
                 self.observed.hook = LastRead::At { at: self.observed.now, seen: Some(*terms) };
+            }
+            Action::Hook(HookAction::DeleteLifecycleHook { .. }) => {
+                self.observed.hook = LastRead::At { at: self.observed.now, seen: None };
             }
             Action::Hook(HookAction::RecordHeartbeat { .. }) | Action::Node(_) => {}
             Action::Hook(HookAction::CompleteLifecycleAction { id, .. }) => self.end(id),
@@ -364,6 +367,16 @@ impl Pool {
             MachineAction::ExcludeFromDraining { name, .. } => {
                 self.edit_machine(name, |machine| machine.drain_excluded = true);
             }
+            MachineAction::PauseMachine { name, .. } => {
+                self.edit_machine(name, |machine| machine.pause = MachinePause::InForce);
+            }
+            MachineAction::ResumeMachine { name, .. } => {
+                self.edit_machine(name, |machine| machine.pause = MachinePause::None);
+            }
+            MachineAction::RetainInstance { name, .. } => {
+                self.observed.foo_machines.retain(|machine| machine.name != *name);
+                self.observed.machines.retain(|machine| machine.name != *name);
+            }
             MachineAction::SetMachineTimeouts { name, timeouts, .. } => {
                 self.edit_machine(name, |machine| machine.timeouts = *timeouts);
             }
@@ -390,6 +403,7 @@ impl Pool {
             spared: false,
             timeouts: DeletionTimeouts::default(),
             drain_excluded: false,
+            pause: MachinePause::None,
             created: now,
         });
         self.observed.machines.sort_by(|one, other| one.name.cmp(&other.name));

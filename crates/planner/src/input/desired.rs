@@ -65,6 +65,8 @@ pub enum Goal {
     Run,
     /// It is being deleted.
     Remove,
+    /// It is being deleted, and its group stays with all instances (`deletionPolicy: Retain`).
+    Retain,
     /// It was moved to another management cluster (`clusterctl.cluster.x-k8s.io/delete-for-move`): finalizers
     /// are removed, AWS is not touched.
     Orphan,

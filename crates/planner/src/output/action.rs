@@ -236,6 +236,11 @@ pub enum HookAction {
         /// Its settings.
         terms: HookConfig,
     },
+    /// Delete our lifecycle hook: the provider completes it no longer.
+    DeleteLifecycleHook {
+        /// Group.
+        group: GroupName,
+    },
     /// Extend the wait of an instance in our hook.
     RecordHeartbeat {
         /// Group.
@@ -305,6 +310,30 @@ pub enum MachineAction {
         name: MachineName,
         /// Precondition.
         uid: Uid,
+    },
+    /// Annotate a Machine so that Cluster API leaves it alone.
+    PauseMachine {
+        /// Name.
+        name: MachineName,
+        /// Precondition.
+        uid: Uid,
+    },
+    /// Let Cluster API act again on a Machine that the provider paused.
+    ResumeMachine {
+        /// Name.
+        name: MachineName,
+        /// Precondition.
+        uid: Uid,
+    },
+    /// Remove the FooMachine and then the Machine of an instance that stays: neither is its Node drained or deleted, nor is it
+    /// terminated. The controller first reads the Machine live; it must be paused and not being deleted.
+    RetainInstance {
+        /// Name.
+        name: MachineName,
+        /// Precondition: the FooMachine, if it still exists.
+        foo_machine: Option<Uid>,
+        /// Precondition: the Machine, or that there is none.
+        machine: Option<Uid>,
     },
     /// Write the pool's deletion timeouts into a Machine.
     SetMachineTimeouts {
@@ -423,12 +452,15 @@ impl Action {
             )
             | Self::Machine(MachineAction::CreateFooMachine { instance: id, .. }) => Some(id),
             Self::Instance(InstanceAction::ProtectInstances { .. })
-            | Self::Hook(HookAction::PutLifecycleHook { .. })
+            | Self::Hook(HookAction::PutLifecycleHook { .. } | HookAction::DeleteLifecycleHook { .. })
             | Self::Machine(
                 MachineAction::DeleteFooMachine { .. }
                 | MachineAction::ReleaseFooMachine { .. }
                 | MachineAction::DeleteMachine { .. }
                 | MachineAction::ExcludeFromDraining { .. }
+                | MachineAction::PauseMachine { .. }
+                | MachineAction::ResumeMachine { .. }
+                | MachineAction::RetainInstance { .. }
                 | MachineAction::SetMachineTimeouts { .. },
             )
             | Self::Pool(_)
@@ -500,6 +532,7 @@ impl HookAction {
     pub fn group(&self) -> &GroupName {
         match self {
             Self::PutLifecycleHook { group, .. }
+            | Self::DeleteLifecycleHook { group }
             | Self::RecordHeartbeat { group, .. }
             | Self::CompleteLifecycleAction { group, .. } => group,
         }
@@ -515,6 +548,9 @@ impl MachineAction {
             | Self::ReleaseFooMachine { name, .. }
             | Self::DeleteMachine { name, .. }
             | Self::ExcludeFromDraining { name, .. }
+            | Self::PauseMachine { name, .. }
+            | Self::ResumeMachine { name, .. }
+            | Self::RetainInstance { name, .. }
             | Self::SetMachineTimeouts { name, .. } => name,
         }
     }
@@ -591,6 +627,7 @@ mod tests {
                 "ProtectInstances",
                 "TerminateInstance",
                 "PutLifecycleHook",
+                "DeleteLifecycleHook",
                 "RecordHeartbeat",
                 "CompleteLifecycleAction",
                 "CreateFooMachine",
@@ -598,6 +635,9 @@ mod tests {
                 "ReleaseFooMachine",
                 "DeleteMachine",
                 "ExcludeFromDraining",
+                "PauseMachine",
+                "ResumeMachine",
+                "RetainInstance",
                 "SetMachineTimeouts",
                 "CordonNodes",
             ]

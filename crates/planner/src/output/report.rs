@@ -258,6 +258,8 @@ pub enum EventTrigger {
     Verdict,
     /// The adoption of the group.
     Adoption,
+    /// The tag that says that the group is not managed any more.
+    Retention,
     /// The creation of that FooMachine.
     NewFooMachine(MachineName),
 }
@@ -290,7 +292,7 @@ impl EventTrigger {
             ),
             Self::UserData => matches!(action, Action::Object(ObjectAction::StoreUserData { .. })),
             Self::Verdict => matches!(action, Action::Pool(PoolAction::Quarantine { .. })),
-            Self::Adoption => matches!(action, Action::Group(GroupAction::TagGroup { .. })),
+            Self::Adoption | Self::Retention => matches!(action, Action::Group(GroupAction::TagGroup { .. })),
             Self::NewFooMachine(machine) => matches!(
                 action,
                 Action::Machine(MachineAction::CreateFooMachine { name, .. }) if name == machine

@@ -8,8 +8,8 @@ use super::view::View;
 use crate::desired::{Desired, Size};
 use crate::memory::Memory;
 use crate::observed::Observed;
-use foo_model::Group;
 use foo_model::group::GroupStatus;
+use foo_model::{Group, Machine};
 
 /// What is known of a pool without knowing what is being replaced.
 pub(crate) struct Facts<'a> {
@@ -59,6 +59,12 @@ impl<'a> Facts<'a> {
     /// Whether the group has this pool's tags, and this management cluster did not create it: then the launch template is not its own either.
     pub(crate) fn is_tagged_by_others(&self) -> bool {
         matches!(self.view, View::Foreign(group) if self.desired.identity.owns(&group.tags))
+    }
+
+    /// Whether FooMachines are left, or Machines that Cluster API would drain.
+    pub(crate) fn has_machines(&self) -> bool {
+        let alive = |machine: &Machine| !machine.deletion.is_deleting();
+        !self.observed.foo_machines.is_empty() || self.observed.machines.iter().any(alive)
     }
 
     /// Whether the observation of the group is newer than our last change of it.

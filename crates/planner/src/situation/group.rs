@@ -7,7 +7,7 @@ use super::template::{TemplateState, template_state};
 use super::view::View;
 use crate::desired::{Identity, Wanted};
 use foo_model::group::{GroupStatus, TemplateChoice};
-use foo_model::names::{ADOPT_FROM_ANNOTATION, TAG_INSTALLATION};
+use foo_model::names::{ADOPT_FROM_ANNOTATION, INSTALLATION_OF_RETAINED, TAG_INSTALLATION};
 use foo_model::{Blocked, Group, GroupSettings, GroupSettingsChange, InstancesMix, Process, Reason};
 use std::collections::BTreeMap;
 
@@ -135,6 +135,13 @@ pub(crate) fn lacking_tags(facts: &Facts<'_>, group: &Group) -> BTreeMap<String,
 pub(crate) fn of_another_installation(facts: &Facts<'_>) -> Option<Blocked> {
     let other = facts.other_installation()?;
     let Identity { group, installation, adopt_from, .. } = &facts.desired.identity;
+    if other == INSTALLATION_OF_RETAINED {
+        let message = format!(
+            "Auto Scaling group {group} stayed when its FooMachinePool was deleted, and no management cluster manages it; to \
+             manage it again, set the annotation {ADOPT_FROM_ANNOTATION}={other} on this FooMachinePool"
+        );
+        return Some(Blocked::new(Reason::GroupOfAnotherInstallation, message));
+    }
     let named = match adopt_from {
         Some(named) => format!(", not {named:?}"),
         None => String::new(),

@@ -11,7 +11,9 @@ use crate::situation::{MachineState, Member, MissingInstance, Situation, View};
 use crate::steps::delete::delete_machine;
 use crate::steps::interrupt;
 use foo_model::group::GroupStatus;
-use foo_model::{DeletionTimeouts, EventReason, InstanceId, LifecycleState, Machine, some_names};
+use foo_model::{
+    DeletionTimeouts, EventReason, InstanceId, LifecycleState, Machine, MachinePause, some_names,
+};
 use std::time::Duration;
 
 /// How long EC2's report that an instance outside its group is alive stays valid: a user detached the
@@ -24,6 +26,7 @@ const NOT_FOUND_RECHECK: Duration = Duration::from_secs(30);
 /// Creates FooMachines for instances, deletes the Machines of missing instances, and writes timeouts.
 pub(crate) fn reconcile_machines(situation: &Situation<'_>, draft: &mut Draft) {
     set_timeouts(situation, draft);
+    resume(situation, draft);
     if !situation.knows_members() {
         return;
     }
@@ -175,6 +178,15 @@ fn terminated_by_aws<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &
 /// Handles an instance that is gone: deletes its Machine, without a drain, and its FooMachine.
 fn finish_missing(situation: &Situation<'_>, missing: &MissingInstance<'_>, draft: &mut Draft) {
     let foo_machine = missing.foo_machine;
+    let stays = |machine: &Machine| match machine.pause {
+        MachinePause::Removing => true,
+        MachinePause::None => false,
+        _ => !machine.deletion.is_deleting(),
+    };
+    if situation.desired.goal == Goal::Retain && missing.machine.is_some_and(stays) {
+        // Cluster API would not delete it: the step `retain` removes it.
+        return;
+    }
     if let Some(machine) = missing.machine {
         if !foo_machine.deletion.is_deleting() && !machine.drain_excluded {
             exclude(machine, draft);
@@ -195,6 +207,20 @@ fn finish_missing(situation: &Situation<'_>, missing: &MissingInstance<'_>, draf
     } else if missing.machine.is_none() && !situation.memory.created_machines.contains_key(&name) {
         let why = "its instance no longer exists and it has no Machine".to_owned();
         draft.act(Stage::Machines, MachineAction::DeleteFooMachine { name, uid, why });
+    }
+}
+
+/// Lets Cluster API act on Machines again that the provider paused while the instances of the pool were to stay: a user changed
+/// `deletionPolicy` meanwhile, or the pool was restored or moved.
+pub(crate) fn resume(situation: &Situation<'_>, draft: &mut Draft) {
+    for machine in &situation.observed.machines {
+        match machine.pause {
+            MachinePause::None | MachinePause::ByUser => {}
+            MachinePause::Requested | MachinePause::InForce | MachinePause::Removing => {
+                let (name, uid) = (machine.name.clone(), machine.uid.clone());
+                draft.act(Stage::Machines, MachineAction::ResumeMachine { name, uid });
+            }
+        }
     }
 }
 

@@ -15,6 +15,7 @@
 //! | `template` | launch template versions; pruning |
 //! | `objects` | user data in S3: stored before the version that fetches it, stored again if it was deleted, deleted with the last version |
 //! | `remove` | deletion of a pool |
+//! | `retain` | deletion of a pool whose group stays |
 //! | `budget`, `delete` | shared by the steps: limits; a Machine is deleted once, whatever the reasons |
 
 pub(crate) mod budget;
@@ -29,6 +30,7 @@ pub(crate) mod own;
 pub(crate) mod remediate;
 pub(crate) mod remove;
 pub(crate) mod replace;
+pub(crate) mod retain;
 pub(crate) mod size;
 pub(crate) mod template;
 pub(crate) mod victims;

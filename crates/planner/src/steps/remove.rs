@@ -21,6 +21,7 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft) {
         return;
     }
     machines::set_timeouts(situation, draft);
+    machines::resume(situation, draft);
     if situation.knows_members() {
         // Before the Machines are deleted: those whose instance is gone are excluded from draining first.
         machines::reconcile_missing(situation, draft);
@@ -143,7 +144,7 @@ fn may_end(situation: &Situation<'_>, member: &Member<'_>) -> bool {
 
 /// Releases a pool whose group lost the provider's tags or never had them: the group and its instances are not touched.
 /// Cluster API has drained what it drained, and finishes when the provider's finalizers are removed.
-fn release_from_foreign_group(situation: &Situation<'_>, draft: &mut Draft) {
+pub(crate) fn release_from_foreign_group(situation: &Situation<'_>, draft: &mut Draft) {
     let foreign = situation.members.iter().filter_map(|member| member.foo_machine);
     let ec2_states = situation.missing.iter().map(|missing| missing.foo_machine);
     for foo_machine in foreign
@@ -159,7 +160,7 @@ fn release_from_foreign_group(situation: &Situation<'_>, draft: &mut Draft) {
 
 /// Deletes what the pool stored in S3 and the template, then removes our finalizer. The template of a group that others created
 /// stays.
-fn finish(situation: &Situation<'_>, draft: &mut Draft) {
+pub(crate) fn finish(situation: &Situation<'_>, draft: &mut Draft) {
     let mut stored = false;
     match &situation.observed.template {
         _ if situation.is_tagged_by_others() => {}

@@ -11,7 +11,7 @@ use crate::situation::{
     launches_suspended_by_aws, missing_object, obstacle, of_another_installation, template_state, was_lost,
 };
 use foo_model::group::GroupStatus;
-use foo_model::{Blocked, DeletionProtection, Process, Reason};
+use foo_model::{Blocked, DeletionProtection, MachinePause, Process, Reason, some_names};
 
 /// All conditions, in order.
 pub(crate) fn conditions(situation: &Situation<'_>, draft: &Draft) -> Vec<Condition> {
@@ -72,7 +72,9 @@ fn failure<T>(read: &LastRead<T>) -> Option<(Reason, &str)> {
 fn not_provided(situation: &Situation<'_>, kind: ConditionKind) -> Option<Condition> {
     match situation.desired.goal {
         Goal::Run => None,
-        Goal::Remove => Some(condition(kind, Status::False, Reason::Deleting, "the pool is being deleted")),
+        Goal::Remove | Goal::Retain => {
+            Some(condition(kind, Status::False, Reason::Deleting, "the pool is being deleted"))
+        }
         Goal::Orphan => Some(condition(
             kind,
             Status::Unknown,
@@ -280,6 +282,10 @@ pub(super) fn deleting(situation: &Situation<'_>) -> Condition {
             let (reason, message) = removal(situation);
             condition(kind, Status::True, reason, message)
         }
+        Goal::Retain => {
+            let (reason, message) = retention(situation);
+            condition(kind, Status::True, reason, message)
+        }
     }
 }
 
@@ -338,6 +344,50 @@ fn removal(situation: &Situation<'_>) -> (Reason, String) {
                 }
             }
         }
+    }
+}
+
+/// What the end of a pool waits for whose group stays.
+fn retention(situation: &Situation<'_>) -> (Reason, String) {
+    if let View::Failed { reason, message } = situation.view {
+        return (reason, message.to_owned());
+    }
+    if matches!(situation.view, View::Unknown) {
+        return (Reason::NotYetObserved, "the group has not been read yet".to_owned());
+    }
+    if matches!(situation.view, View::Absent) && !situation.has_machines() {
+        return removal(situation);
+    }
+    if let Some((reason, message)) = departures(situation) {
+        return (reason, message);
+    }
+    let waiting = situation.observed.machines.iter().filter(|machine| {
+        !machine.deletion.is_deleting()
+            && !matches!(machine.pause, MachinePause::InForce | MachinePause::Removing)
+    });
+    let names: Vec<&str> = waiting.map(|machine| machine.name.as_str()).collect();
+    if !names.is_empty() {
+        let machines = many(u32::try_from(names.len()).unwrap_or(u32::MAX), "Machine");
+        let message =
+            format!("waiting for Cluster API to pause {machines}: {}", some_names(names.into_iter()));
+        return (Reason::PausingMachines, message);
+    }
+    if situation.has_machines() {
+        return (
+            Reason::WaitingForFooMachines,
+            "removing FooMachines and Machines; their instances stay".to_owned(),
+        );
+    }
+    match (&situation.observed.hook, situation.view) {
+        (LastRead::Failed { reason, message }, View::Own(_)) => (*reason, message.clone()),
+        (_, View::Own(group)) if group.status == GroupStatus::Deleting => {
+            (Reason::DeletingGroup, format!("AWS is deleting Auto Scaling group {}", group.name))
+        }
+        (_, View::Own(group)) => (
+            Reason::ReleasingGroup,
+            format!("Auto Scaling group {} stays; its hook foo-drain is being deleted", group.name),
+        ),
+        _ => (Reason::Finished, "the Auto Scaling group and its instances stay".to_owned()),
     }
 }
 

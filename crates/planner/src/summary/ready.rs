@@ -78,7 +78,7 @@ fn serves(situation: &Situation<'_>) -> bool {
 fn ending(situation: &Situation<'_>, others: &[Condition]) -> Option<(Reason, String)> {
     match situation.desired.goal {
         Goal::Run => None,
-        Goal::Remove => {
+        Goal::Remove | Goal::Retain => {
             let deleting = others.iter().find(|other| other.kind == ConditionKind::Deleting)?;
             Some((Reason::Deleting, deleting.message.clone()))
         }

@@ -2,9 +2,11 @@
 
 use crate::world::{World, pool};
 use foo_model::names::TAG_INSTALLATION;
-use foo_model::{Decrement, GroupChange, GroupName, GroupSettingsChange, InstanceId, Protection, SignalKind};
+use foo_model::{
+    Decrement, GroupChange, GroupName, GroupSettingsChange, InstanceId, MachinePause, Protection, SignalKind,
+};
 use foo_planner::action::{
-    GroupAction, InstanceAction, MachineAction, PoolAction, ReadAction, TemplateAction,
+    GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, ReadAction, TemplateAction,
 };
 use foo_planner::check::Rule;
 use foo_planner::desired::{PausedBy, Rebalance};
@@ -245,4 +247,32 @@ fn letting_go_too_early() {
     assert_eq!(broken_by(&mut world, Action::Pool(PoolAction::RemoveFinalizer)), [Rule::FinalizersLast]);
     world.delete_pool();
     assert_eq!(broken_by(&mut world, Action::Pool(PoolAction::RemoveFinalizer)), [Rule::FinalizersLast]);
+}
+
+#[test]
+fn releasing_a_group_before_cluster_api_leaves_its_machines_alone() {
+    let mut world = pool().of(1).running();
+    let (foo_machine, machine) = (&world.kube.foo_machines[0], &world.kube.machines[0]);
+    let name = machine.name.clone();
+    let retain = Action::Machine(MachineAction::RetainInstance {
+        name: name.clone(),
+        foo_machine: Some(foo_machine.uid.clone()),
+        machine: Some(machine.uid.clone()),
+    });
+    let group = world.desired.identity.group.clone();
+    let delete_hook = Action::Hook(HookAction::DeleteLifecycleHook { group: group.clone() });
+    assert_eq!(broken_by(&mut world, retain.clone()), [Rule::FinalizersLast], "the pool runs");
+    world.delete_pool_retaining();
+    assert_eq!(broken_by(&mut world, retain.clone()), [Rule::FinalizersLast], "it would be drained");
+    assert_eq!(broken_by(&mut world, delete_hook), [Rule::FinalizersLast]);
+    assert_eq!(broken_by(&mut world, Action::Pool(PoolAction::RemoveFinalizer)), [Rule::FinalizersLast]);
+    for resized in [set(desired(0)), Action::Group(GroupAction::DeleteGroup { name: group })] {
+        assert!(broken_by(&mut world, resized.clone()).contains(&Rule::HandsOff), "{resized:?}");
+    }
+    world.kube.machine_mut(&name).unwrap().pause = MachinePause::Requested;
+    assert_eq!(broken_by(&mut world, retain.clone()), [Rule::FinalizersLast], "it may not know yet");
+    world.kube.machine_mut(&name).unwrap().pause = MachinePause::InForce;
+    assert_eq!(broken_by(&mut world, retain.clone()), []);
+    world.kube.delete_machine(&name, world.now);
+    assert_eq!(broken_by(&mut world, retain), [Rule::FinalizersLast], "a user paused its drain");
 }

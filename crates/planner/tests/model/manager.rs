@@ -6,8 +6,8 @@ use foo_model::hook::HookConfig;
 use foo_model::{
     AwsTime, Decrement, Deletion, DeletionStage, DeletionTimeouts, FooMachine, GroupChange, GroupSettings,
     GroupSettingsChange, Health, Instance, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId,
-    LifecycleState, Machine, MachineName, NodeState, Process, Protection, RemovalMark, Sizes, TemplateChoice,
-    TemplateRecord, TemplateVersion, Timestamp, Uid, Zone,
+    LifecycleState, Machine, MachineName, MachinePause, NodeState, Process, Protection, RemovalMark, Sizes,
+    TemplateChoice, TemplateRecord, TemplateVersion, Timestamp, Uid, Zone,
 };
 use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, ReadAction, TemplateAction,
@@ -282,6 +282,7 @@ fn machine(unit: &Unit) -> Option<Machine> {
         spared: false,
         timeouts: DeletionTimeouts::default(),
         drain_excluded: unit.excluded,
+        pause: MachinePause::None,
         created: NOW.minus(TICK * u32::from(unit.age)),
     })
 }

@@ -7,7 +7,8 @@ use foo_model::group::GroupStatus;
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{
     Agreement, Blocked, Comparison, Deletion, Difference, Health, InstanceId, LifecycleState, MachineName,
-    NodeState, Process, Protection, Reason, RemovalMark, Seconds, Signal, SignalKind, Sizes, Timestamp,
+    MachinePause, NodeState, Process, Protection, Reason, RemovalMark, Seconds, Signal, SignalKind, Sizes,
+    Timestamp,
 };
 use foo_planner::action::{GroupAction, HookAction, MachineAction, NodeAction};
 use foo_planner::desired::{PausedBy, Rebalance, Size, Wanted};
@@ -32,6 +33,7 @@ enum Twist {
     FooMachineDeleting(usize),
     MachineDeleting(usize),
     Marked(usize),
+    PausedMachine(usize),
     NoNode(usize),
     Word(usize, Ec2State),
     NoTags,
@@ -125,6 +127,8 @@ fn twist() -> impl Strategy<Value = Twist> {
             Twist::Paused, Twist::Goal(Goal::Orphan), Twist::Unsettled, Twist::NoFinalizer, Twist::NotSuspended,
         ]),
         2 => Just(Twist::Goal(Goal::Remove)),
+        2 => Just(Twist::Goal(Goal::Retain)),
+        2 => pick().prop_map(Twist::PausedMachine),
         1 => prop::sample::select(vec!["v1", "v2"]).prop_map(Twist::Content),
         4 => (number(), prop::option::of(number())).prop_map(|(wanted, ceiling)| Twist::Target(wanted, ceiling)),
         2 => (0_u32..4, 4_u32..8).prop_map(|(min, max)| Twist::External(min, max)),
@@ -179,11 +183,12 @@ fn apply(twist: &Twist, world: &mut World, observed: &mut Observed, memory: &mut
                 foo_machine.deletion = Deletion::Since(observed.now);
             }
         }
-        Twist::MachineDeleting(at) | Twist::Marked(at) | Twist::NoNode(at) => {
+        Twist::MachineDeleting(at) | Twist::Marked(at) | Twist::PausedMachine(at) | Twist::NoNode(at) => {
             let name = name(world, *at);
             for machine in observed.machines.iter_mut().filter(|it| it.name == name) {
                 match twist {
                     Twist::Marked(_) => machine.mark = RemovalMark::DeleteFirst,
+                    Twist::PausedMachine(_) => machine.pause = MachinePause::InForce,
                     Twist::NoNode(_) => machine.node = NodeState::None,
                     _ => machine.deletion = Deletion::Since(observed.now),
                 }
@@ -339,7 +344,7 @@ proptest! {
     /// Neither the group nor its template; a person's word makes it this management cluster's, and nothing else is done before that.
     #[test]
     fn what_another_installation_has_is_never_changed(
-        goal in prop::sample::select(vec![Goal::Run, Goal::Remove]),
+        goal in prop::sample::select(vec![Goal::Run, Goal::Remove, Goal::Retain]),
         adopt_from in prop::option::of(prop::sample::select(vec!["elsewhere", "nowhere"])),
         twists in prop::collection::vec(twist(), 0..16),
     ) {
@@ -360,7 +365,7 @@ proptest! {
             let adopts = matches!(action, Action::Group(GroupAction::TagGroup { tags, .. }) if *tags == [(TAG_INSTALLATION.to_owned(), "here".to_owned())].into());
             let changes = action.changes_group()
                 || action.changes_template()
-                || matches!(action, Action::Hook(HookAction::PutLifecycleHook { .. } | HookAction::RecordHeartbeat { .. }));
+                || matches!(action, Action::Hook(HookAction::PutLifecycleHook { .. } | HookAction::DeleteLifecycleHook { .. } | HookAction::RecordHeartbeat { .. }));
             prop_assert!(!changes || (adopts && adopt_from == Some("elsewhere")), "{:?}", plan.actions);
             let drains = matches!(action, Action::Machine(MachineAction::DeleteMachine { .. }) | Action::Node(NodeAction::CordonNodes { .. }));
             prop_assert!(!drains || goal == Goal::Remove, "{:?}", plan.actions);

@@ -61,6 +61,10 @@ enum Step {
     /// The Nodes of this content do not join from now on.
     Broken(u8),
     DeletePool,
+    /// With `deletionPolicy: Retain`.
+    DeletePoolRetaining,
+    /// Core reports Machines as paused.
+    CorePauses,
 }
 
 /// What happens to the action at a place of a plan.
@@ -95,6 +99,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => announcement(),
         1 => any::<bool>().prop_map(Step::Managed),
         1 => prop::bool::weighted(0.2).prop_map(|delete| if delete { Step::DeletePool } else { Step::Wait(1) }),
+        1 => prop::bool::weighted(0.4).prop_map(|delete| if delete { Step::DeletePoolRetaining } else { Step::Wait(1) }),
+        1 => Just(Step::CorePauses),
     ]
 }
 
@@ -255,7 +261,11 @@ fn happen(world: &mut World, step: Step) {
         Step::Broken(number) => {
             world.kube.broken.insert(format!("v{number}").into());
         }
+        // Also after a deletion whose group was to stay: a user changes `deletionPolicy`.
         Step::DeletePool => world.delete_pool(),
+        Step::DeletePoolRetaining if world.desired.goal == Goal::Run => world.delete_pool_retaining(),
+        Step::DeletePoolRetaining => {}
+        Step::CorePauses => world.kube.confirm_pauses(),
     }
 }
 
@@ -300,8 +310,18 @@ fn comes_to_rest(world: &mut World) {
     world.kube.held_up.clear();
     world.forget_advice();
     let plan = world.settle();
+    if world.desired.goal == Goal::Retain {
+        assert!(world.is_retained(), "{}\n{:#?}", world.story(), plan.report.conditions);
+        return;
+    }
     if world.desired.goal == Goal::Remove {
-        assert!(world.is_gone(), "something is left\n{}\n{:#?}", world.story(), plan.report.conditions);
+        // A user may change `deletionPolicy` when the group has no owner any more.
+        assert!(
+            world.is_gone() || world.is_retained(),
+            "something is left\n{}\n{:#?}",
+            world.story(),
+            plan.report.conditions
+        );
         return;
     }
     let sizes = world.cloud.sizes();

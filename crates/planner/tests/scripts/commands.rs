@@ -223,6 +223,11 @@ const OBJECTS: &[Command] = &[
         "a user deletes the MachinePool and its FooMachinePool",
     ),
     command(
+        "delete-pool-retaining",
+        Form::Plain(World::delete_pool_retaining),
+        "the same, with `deletionPolicy: Retain`",
+    ),
+    command(
         "add-finalizer",
         Form::Plain(|world| world.kube.finalizer = Finalizer::Present),
         "the pool has our finalizer although nothing was created for it, as earlier managers did it",

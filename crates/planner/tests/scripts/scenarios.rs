@@ -51,6 +51,7 @@ scenarios! {
     removal_denied
     restart
     restored
+    retained
     retirement
     rollout
     rollout_fails

@@ -24,6 +24,42 @@ fn an_instance_that_kubernetes_never_knew_is_ended_directly() {
 }
 
 #[test]
+fn machines_that_were_paused_are_drained_when_the_policy_changes_to_delete() {
+    let mut world = pool().of(2).running();
+    world.delete_pool_retaining();
+    world.observe_and_plan();
+    world.kube.confirm_pauses();
+    world.delete_pool();
+    let writes = world.writes();
+    assert!(writes.contains(&"resume Machine workers-00000001".to_owned()), "{writes:?}");
+    world.settle();
+    assert!(world.is_gone());
+    assert_eq!(world.kube.drained.len(), 2, "both are drained");
+}
+
+#[test]
+fn what_aws_terminates_is_drained_although_it_was_paused() {
+    let mut world = pool().of(2).running();
+    world.delete_pool_retaining();
+    world.observe_and_plan();
+    let id = world.kube.foo_machines[0].instance.clone();
+    world.cloud.terminate_by_aws(&id, world.now);
+    assert_eq!(world.writes(), ["resume Machine workers-00000001"]);
+    world.settle();
+    assert!(world.is_retained(), "{}", world.story());
+    assert_eq!(world.kube.drained.len(), 1);
+}
+
+#[test]
+fn a_template_without_a_group_is_deleted_although_the_group_would_stay() {
+    let mut world = pool().of(1).running();
+    world.cloud.group = None;
+    world.delete_pool_retaining();
+    world.settle();
+    assert!(world.cloud.template.is_none() && world.is_retained(), "{}", world.story());
+}
+
+#[test]
 fn an_instance_whose_foo_machine_is_not_in_our_cache_yet_is_not_unknown() {
     let mut world = pool().of(1).running();
     world.scale_to(2);

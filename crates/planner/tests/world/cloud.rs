@@ -317,6 +317,19 @@ impl Cloud {
         Ok(())
     }
 
+    /// Deletes our hook: what waits for it continues.
+    pub(crate) fn delete_hook(&mut self, now: Timestamp) -> Result<(), ErrorCode> {
+        self.hook.take().ok_or("ValidationError: no such hook")?;
+        for instance in self.group.iter_mut().flat_map(|group| &mut group.instances) {
+            if instance.lifecycle == LifecycleState::TerminatingWait {
+                instance.lifecycle = LifecycleState::Terminating;
+            }
+        }
+        self.writes += 1;
+        self.record(now);
+        Ok(())
+    }
+
     pub(crate) fn record_heartbeat(&self, id: &InstanceId) -> Result<(), ErrorCode> {
         let waits = self.lifecycle(id) == Some(LifecycleState::TerminatingWait);
         if waits { Ok(()) } else { Err("ValidationError: no active lifecycle action") }

@@ -2,8 +2,8 @@
 
 use super::cloud::Cloud;
 use foo_model::{
-    Deletion, DeletionStage, DeletionTimeouts, FooMachine, InstanceId, Machine, MachineName, NodeState,
-    RemovalMark, SpecHash, Timestamp, Uid, Zone,
+    Deletion, DeletionStage, DeletionTimeouts, FooMachine, InstanceId, Machine, MachineName, MachinePause,
+    NodeState, RemovalMark, SpecHash, Timestamp, Uid, Zone,
 };
 use foo_planner::observed::{Finalizer, MoveBlock, Quarantine};
 use std::collections::BTreeSet;
@@ -22,6 +22,8 @@ pub(crate) struct Kube {
     pub(crate) drained: BTreeSet<MachineName>,
     /// Machines whose FooMachine a person deleted.
     pub(crate) deleted_first: BTreeSet<MachineName>,
+    /// Machines whose objects were removed while their instances stay.
+    pub(crate) retained: BTreeSet<MachineName>,
     /// The record of failed content.
     pub(crate) quarantine: Vec<Quarantine>,
     /// Content whose Nodes never join.
@@ -47,6 +49,7 @@ impl Kube {
             held_up: BTreeSet::new(),
             drained: BTreeSet::new(),
             deleted_first: BTreeSet::new(),
+            retained: BTreeSet::new(),
             quarantine: Vec::new(),
             broken: BTreeSet::new(),
             cordoned: BTreeSet::new(),
@@ -95,7 +98,42 @@ impl Kube {
         self.forget_machines();
         self.make_machines(now);
         self.join_nodes(now, cloud);
+        self.confirm_pauses();
         self.drain(now, cloud);
+    }
+
+    /// Core reports Machines as paused that have the annotation.
+    pub(crate) fn confirm_pauses(&mut self) {
+        for machine in &mut self.machines {
+            if machine.pause == MachinePause::Requested {
+                machine.pause = MachinePause::InForce;
+            }
+        }
+    }
+
+    /// Removes the objects of an instance that stays, as the controller does it: after a live read of the Machine.
+    pub(crate) fn retain(
+        &mut self,
+        name: &MachineName,
+        foo_machine: Option<&Uid>,
+        machine: Option<&Uid>,
+    ) -> Result<(), &'static str> {
+        let live = self.machine(name);
+        if live.map(|machine| &machine.uid) != machine {
+            return Err("another Machine");
+        }
+        let ready = |machine: &Machine| match machine.pause {
+            MachinePause::Removing => true,
+            MachinePause::Requested | MachinePause::InForce => !machine.deletion.is_deleting(),
+            MachinePause::None | MachinePause::ByUser => false,
+        };
+        if !live.is_none_or(ready) {
+            return Err("it is not paused, or is being deleted");
+        }
+        self.foo_machines.retain(|it| it.name != *name || Some(&it.uid) != foo_machine);
+        self.machines.retain(|machine| machine.name != *name);
+        self.retained.insert(name.clone());
+        Ok(())
     }
 
     /// Whether core has something left to do. A drain that hangs is not something.
@@ -106,9 +144,11 @@ impl Kube {
             });
         let leaving = self.machines.iter().any(|machine| {
             machine.deletion.is_deleting()
+                && machine.pause == MachinePause::None
                 && (!self.hangs(machine, cloud) || self.foo_machine(&machine.name).is_none())
         });
-        unclaimed || leaving || self.skippable_drains().next().is_some()
+        let pauses = self.machines.iter().any(|machine| machine.pause == MachinePause::Requested);
+        unclaimed || pauses || leaving || self.skippable_drains().next().is_some()
     }
 
     /// The Machine of a FooMachine, unless the pool is going.
@@ -136,6 +176,7 @@ impl Kube {
                 spared: false,
                 timeouts: DeletionTimeouts::default(),
                 drain_excluded: false,
+                pause: MachinePause::None,
                 stage: DeletionStage::Preparing,
                 created: now,
             });
@@ -197,6 +238,7 @@ impl Kube {
         self.machines.iter().filter(|machine| {
             machine.deletion.is_deleting()
                 && machine.stage == DeletionStage::Preparing
+                && !matches!(machine.pause, MachinePause::InForce | MachinePause::Removing)
                 && self
                     .foo_machine(&machine.name)
                     .is_none_or(|foo_machine| foo_machine.deletion.is_deleting())
@@ -204,6 +246,9 @@ impl Kube {
     }
 
     fn hangs(&self, machine: &Machine, cloud: &Cloud) -> bool {
+        if matches!(machine.pause, MachinePause::InForce | MachinePause::Removing) {
+            return true;
+        }
         let Some(foo_machine) = self.foo_machine(&machine.name) else { return false };
         if foo_machine.deletion.is_deleting() {
             // Waits for us, not for a drain.

@@ -3,8 +3,8 @@
 use super::{SETTLE, World};
 use foo_model::hook::HookConfig;
 use foo_model::{
-    FooMachine, Group, GroupChange, GroupSettingsChange, InstanceId, LaunchTemplate, Machine, Protection,
-    RemovalMark, Signal, SignalKind, Timestamp,
+    FooMachine, Group, GroupChange, GroupSettingsChange, InstanceId, LaunchTemplate, Machine, MachinePause,
+    Protection, RemovalMark, Signal, SignalKind, Timestamp,
 };
 use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, ObjectAction, PoolAction,
@@ -256,11 +256,15 @@ impl World {
                 (Action::Hook(HookAction::PutLifecycleHook { terms, .. }), WriteOutcome::Done) => {
                     manager.hook = LastRead::At { at: now, seen: Some(*terms) };
                 }
-                (Action::Group(GroupAction::CreateGroup(_)), WriteOutcome::Done) => {
-                    manager.hook = LastRead::At { at: now, seen: None }
-                }
                 (
-                    Action::Hook(HookAction::PutLifecycleHook { .. })
+                    Action::Group(GroupAction::CreateGroup(_))
+                    | Action::Hook(HookAction::DeleteLifecycleHook { .. }),
+                    WriteOutcome::Done,
+                ) => manager.hook = LastRead::At { at: now, seen: None },
+                (
+                    Action::Hook(
+                        HookAction::PutLifecycleHook { .. } | HookAction::DeleteLifecycleHook { .. },
+                    )
                     | Action::Group(GroupAction::CreateGroup(_)),
                     _,
                 ) => manager.hook = LastRead::Unknown,
@@ -317,6 +321,7 @@ impl World {
                 self.cloud.writes += 1;
                 Ok(())
             }
+            Action::Hook(HookAction::DeleteLifecycleHook { .. }) => self.cloud.delete_hook(now),
             Action::Hook(HookAction::RecordHeartbeat { id, .. }) => self.cloud.record_heartbeat(id),
             Action::Hook(HookAction::CompleteLifecycleAction { id, .. }) => {
                 self.cloud.writes += 1;
@@ -452,6 +457,18 @@ impl World {
             Action::Machine(MachineAction::ExcludeFromDraining { name, .. }) => {
                 self.kube.machine_mut(name).ok_or("NotFound")?.drain_excluded = true;
             }
+            Action::Machine(MachineAction::PauseMachine { name, .. }) => {
+                let machine = self.kube.machine_mut(name).ok_or("NotFound")?;
+                if machine.pause == MachinePause::None {
+                    machine.pause = MachinePause::Requested;
+                }
+            }
+            Action::Machine(MachineAction::ResumeMachine { name, .. }) => {
+                self.kube.machine_mut(name).ok_or("NotFound")?.pause = MachinePause::None;
+            }
+            Action::Machine(MachineAction::RetainInstance { name, foo_machine, machine }) => {
+                return self.kube.retain(name, foo_machine.as_ref(), machine.as_ref());
+            }
             Action::Machine(MachineAction::SetMachineTimeouts { name, timeouts, .. }) => {
                 self.kube.machine_mut(name).ok_or("NotFound")?.timeouts = *timeouts;
             }
@@ -546,6 +563,7 @@ pub(crate) fn short(action: &Action) -> String {
         }
         Action::Read(ReadAction::DescribeLifecycleHook { .. }) => "describe hook".to_owned(),
         Action::Hook(HookAction::PutLifecycleHook { .. }) => "put hook".to_owned(),
+        Action::Hook(HookAction::DeleteLifecycleHook { .. }) => "delete hook".to_owned(),
         Action::Hook(HookAction::RecordHeartbeat { id, .. }) => format!("keep {id} alive"),
         Action::Hook(HookAction::CompleteLifecycleAction { id, why, .. }) => format!("let {id} go: {why}"),
         Action::Group(GroupAction::DeleteGroup { .. }) => "delete group".to_owned(),
@@ -563,6 +581,11 @@ pub(crate) fn short(action: &Action) -> String {
         Action::Node(NodeAction::CordonNodes { nodes }) => {
             let names: Vec<&str> = nodes.values().map(foo_model::MachineName::as_str).collect();
             format!("cordon the Nodes of {}", names.join(", "))
+        }
+        Action::Machine(MachineAction::PauseMachine { name, .. }) => format!("pause Machine {name}"),
+        Action::Machine(MachineAction::ResumeMachine { name, .. }) => format!("resume Machine {name}"),
+        Action::Machine(MachineAction::RetainInstance { name, .. }) => {
+            format!("remove the objects of {name}, whose instance stays")
         }
         Action::Machine(MachineAction::SetMachineTimeouts { name, .. }) => format!("set timeouts of {name}"),
         Action::Pool(PoolAction::PublishReplicas { replicas }) => format!("publish replicas {replicas}"),

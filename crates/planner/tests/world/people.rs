@@ -1,6 +1,7 @@
 //! What users, autoscalers, operators and AWS's bad days do.
 
 use super::World;
+use foo_model::names::{INSTALLATION_OF_RETAINED, TAG_INSTALLATION};
 use foo_model::{InstanceId, MachineName, Protection, RemovalMark};
 use foo_planner::Goal;
 use foo_planner::desired::Size;
@@ -104,6 +105,13 @@ impl World {
         self.kube.pool_deleting = true;
     }
 
+    /// The same, with `deletionPolicy: Retain`.
+    pub(crate) fn delete_pool_retaining(&mut self) {
+        self.record("the pool is deleted, its group stays");
+        self.desired.goal = Goal::Retain;
+        self.kube.pool_deleting = true;
+    }
+
     /// The annotation `replicas-managed-by` is put on.
     pub(crate) fn let_another_controller_manage(&mut self, min: u32, max: u32) {
         self.record(format!("replicas managed by another controller, {min} to {max}"));
@@ -114,6 +122,17 @@ impl World {
     pub(crate) fn manage_again(&mut self) {
         self.record("replicas managed by the MachinePool again");
         self.desired.size = Size::Replicas { wanted: self.target(), ceiling: None };
+    }
+
+    /// Whether the group is left to others: it has what it had, and nothing of it is in Kubernetes.
+    pub(crate) fn is_retained(&self) -> bool {
+        let left = self.cloud.group.as_ref().is_none_or(|group| {
+            let free = group.tags.get(TAG_INSTALLATION).is_some_and(|id| id == INSTALLATION_OF_RETAINED);
+            free && self.cloud.hook.is_none() && self.cloud.template.is_some()
+        });
+        left && self.kube.foo_machines.is_empty()
+            && self.kube.alive().is_empty()
+            && self.kube.finalizer == foo_planner::observed::Finalizer::Absent
     }
 
     /// Whether everything of the pool is gone.

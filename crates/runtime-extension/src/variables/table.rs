@@ -172,6 +172,7 @@ const POOLS: &[Variable] = &[
     variable("rollout", Pool, &["rollout"], Optional),
     variable("remediation", Pool, &["remediation"], Optional),
     variable("interruption", Pool, &["interruption"], Optional),
+    variable("poolDeletionPolicy", Pool, &["deletionPolicy"], Optional),
 ];
 
 /// Those of pools whose images the provider looks up, and whose Nodes join by a FooNodeConfig.

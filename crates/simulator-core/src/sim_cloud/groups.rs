@@ -210,6 +210,13 @@ impl Groups for SimCloud {
         .await
     }
 
+    async fn delete_drain_hook(&self, name: &GroupName) -> Result<()> {
+        self.call_on_group(Operation::DeleteLifecycleHook, name, name.to_string(), |region| {
+            region.delete_hook(name, DRAIN_HOOK)
+        })
+        .await
+    }
+
     async fn record_heartbeat(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
         self.call_on_group(
             Operation::RecordLifecycleActionHeartbeat,

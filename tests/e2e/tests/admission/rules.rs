@@ -39,6 +39,7 @@ fn full_pool() -> Value {
         "remediation": {
             "enabled": false, "maxInFlight": "10%", "unhealthyLimit": 3, "joinTimeoutSeconds": 0,
         },
+        "deletionPolicy": "Retain",
         "tags": {"team": "platform", "cost-center": "42"},
     })
 }

@@ -1,9 +1,10 @@
 //! Deletion: of a whole Cluster, and when nothing that would help is reachable any more.
 
+use anyhow::{Context as _, Result, ensure};
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{self, Kind};
-use foo_testbed::world::{AFTER_DRAIN, SOON};
-use serde_json::json;
+use foo_testbed::world::{AFTER_DRAIN, PoolView, QUIET_PERIOD, SOON, World};
+use serde_json::{Value, json};
 
 #[test]
 fn deleting_the_cluster_removes_everything() {
@@ -19,6 +20,54 @@ fn deleting_the_cluster_removes_everything() {
         cluster.is_gone(AFTER_DRAIN).await?;
         Ok(())
     });
+}
+
+#[test]
+fn a_retained_group_keeps_its_nodes_with_their_pods_and_is_taken_back() {
+    in_world(async |world| {
+        let cluster = world.cluster("retained").await?;
+        let retaining = |pool: &mut Value, policy: &str| pool["spec"]["deletionPolicy"] = json!(policy);
+        let pool = cluster.pool_with("workers", 2, |_, pool| retaining(pool, "Retain")).await?;
+        let before = pool.settles_at(2).await?;
+        pool.run("web", 2).await?;
+        let uids = nodes_of(world, &before).await?;
+        ensure!(uids.len() == 2, "{before}");
+        pool.delete().await?;
+        let gone = |view: &PoolView| view.machine_pool.is_none() && view.foo_pool.is_none();
+        let after = pool.wait("to be deleted in Kubernetes", AFTER_DRAIN, gone).await?;
+        ensure!(after.machines.is_empty() && after.foo_machines.is_empty(), "{after}");
+
+        // Cluster API and AWS have the time to do what would follow.
+        pool.stays("with its instances", QUIET_PERIOD, |view| view.instances == before.instances).await?;
+        ensure!(nodes_of(world, &before).await? == uids, "a Node was deleted");
+        pool.workload("web").is_ready(2).await?;
+        let group = pool.view().await?.group.context("the group stays")?;
+        ensure!(group.hooks.is_empty() && group.sizes.desired == 2, "{group:?}");
+
+        let again = cluster
+            .pool_with("workers", 2, |_, pool| {
+                retaining(pool, "Delete");
+                pool["metadata"]["annotations"] = json!({"infrastructure.foo.com/adopt-from": "retained"});
+            })
+            .await?;
+        let taken_back = again.settles_at(2).await?;
+        ensure!(taken_back.instances == before.instances, "{taken_back}");
+        ensure!(nodes_of(world, &before).await? == uids, "a Node was deleted");
+        again.workload("web").allow(2).await?;
+        again.delete().await?;
+        again.is_gone(AFTER_DRAIN).await?;
+        Ok(())
+    });
+}
+
+/// The uids of the Nodes of these Machines, of those Nodes that exist.
+async fn nodes_of(world: &World, view: &PoolView) -> Result<Vec<String>> {
+    let mut uids = Vec::new();
+    for machine in &view.machines {
+        let node = kinds::read(world.client(), Kind::Node, "", machine.node_name()).await?;
+        uids.extend(node.map(|node| kinds::text(&node, "/metadata/uid").to_owned()));
+    }
+    Ok(uids)
 }
 
 #[test]

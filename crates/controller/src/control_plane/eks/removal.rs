@@ -10,7 +10,7 @@ use crate::calls::{Goal, Purpose};
 use crate::harness::PassOutcome;
 use crate::queue::Action;
 use foo_api::control_plane::Eks;
-use foo_api::control_plane::eks::DeletionPolicy;
+use foo_api::shared::DeletionPolicy;
 use foo_api::{FooControlPlane, names};
 use foo_model::{Blocked, Reason, some_names};
 use kube::ResourceExt;

@@ -33,8 +33,10 @@ use foo_planner::{Action, Precondition};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::PartialObjectMeta;
 use kube::{Api, Client, Resource, ResourceExt};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -225,6 +227,14 @@ impl Executor<'_> {
                 self.cloud.put_drain_hook(group, *terms).await?;
                 return Ok(Done::Hook(Some(*terms)));
             }
+            HookAction::DeleteLifecycleHook { group } => {
+                match self.cloud.delete_drain_hook(group).await {
+                    // It does not exist.
+                    Err(error) if error.kind == ErrorKind::Invalid => {}
+                    other => other?,
+                }
+                return Ok(Done::Hook(None));
+            }
             HookAction::RecordHeartbeat { group, id } => {
                 still_waited(self.cloud.record_heartbeat(group, id).await)?;
             }
@@ -251,6 +261,14 @@ impl Executor<'_> {
                 return self.delete_machine(name, uid, *only_if).await;
             }
             MachineAction::ExcludeFromDraining { name, uid } => self.exclude_from_draining(name, uid).await?,
+            MachineAction::PauseMachine { name, uid } => {
+                self.pause(name, uid, &json!({names::PAUSED_ANNOTATION: names::PAUSED_FOR_RETENTION}))
+                    .await?;
+            }
+            MachineAction::ResumeMachine { name, uid } => return self.resume_machine(name, uid).await,
+            MachineAction::RetainInstance { name, foo_machine, machine } => {
+                return self.retain_instance(name, foo_machine.as_ref(), machine.as_ref()).await;
+            }
             MachineAction::SetMachineTimeouts { name, uid, timeouts } => {
                 self.set_timeouts(name, uid, *timeouts).await?;
             }
@@ -376,14 +394,7 @@ impl Executor<'_> {
         if live.uid().as_deref() != Some(uid.as_str()) {
             return Ok(());
         }
-        let finalizers: Vec<&String> =
-            live.finalizers().iter().filter(|finalizer| *finalizer != names::MACHINE_FINALIZER).collect();
-        let patch = json!({"metadata": {
-            "resourceVersion": live.resource_version(), "uid": uid.as_str(), "finalizers": finalizers
-        }});
-        let patched =
-            machines.patch_metadata(name.as_str(), &PatchParams::default(), &Patch::Merge(patch)).await;
-        ignore_not_found(patched.map(drop))
+        without_finalizer(&machines, &live, names::MACHINE_FINALIZER).await
     }
 
     /// Deletes a Machine after reading it again: the autoscaler marks a Machine and lowers the desired
@@ -461,6 +472,73 @@ impl Executor<'_> {
         self.apply_to_machine(name, names::managers::MACHINE_DRAIN, apply).await
     }
 
+    /// Sets the annotation that pauses a Machine.
+    async fn pause(&self, name: &MachineName, uid: &Uid, annotations: &Value) -> Result<(), ActionFailure> {
+        let apply = json!({
+            "apiVersion": Machine::api_version(&()), "kind": Machine::kind(&()),
+            "metadata": {"name": name.as_str(), "uid": uid.as_str(), "annotations": annotations}
+        });
+        self.apply_to_machine(name, names::managers::MACHINE_PAUSE, apply).await
+    }
+
+    /// Removes a Machine and then its FooMachine without effect on Node and instance. The Machine is marked, deleted, and only then
+    /// loses Cluster API's finalizer: Cluster API leaves a paused Machine alone, but adds its finalizer again to one that is not
+    /// being deleted.
+    async fn retain_instance(
+        &self,
+        name: &MachineName,
+        foo_machine: Option<&Uid>,
+        machine: Option<&Uid>,
+    ) -> Result<Done, ActionFailure> {
+        let live = self.live_machine(name).await?;
+        if live.as_ref().and_then(ResourceExt::uid).as_deref() != machine.map(Uid::as_str) {
+            return Ok(Done::PreconditionFailed("another Machine has its name"));
+        }
+        if let (Some(live), Some(uid)) = (live, machine) {
+            let reason = live.annotations().get(names::PAUSED_ANNOTATION).map(String::as_str);
+            let is_deleting = live.metadata.deletion_timestamp.is_some();
+            match reason {
+                Some(names::PAUSED_FOR_REMOVAL) => {}
+                Some(names::PAUSED_FOR_RETENTION) if !is_deleting => {
+                    let mark = json!({names::PAUSED_ANNOTATION: names::PAUSED_FOR_REMOVAL});
+                    self.pause(name, uid, &mark).await?;
+                }
+                _ => return Ok(Done::PreconditionFailed("its Machine is not paused, or is being deleted")),
+            }
+            let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
+            ignore_not_found(machines.delete(name.as_str(), &with_uid(uid, None)).await.map(drop))?;
+            let deleted = self.live_machine(name).await?;
+            if let Some(deleted) = deleted.filter(|deleted| deleted.uid().as_deref() == Some(uid.as_str())) {
+                without_finalizer(&machines, &deleted, names::CAPI_MACHINE_FINALIZER).await?;
+            }
+        }
+        if let Some(uid) = foo_machine {
+            self.release_foo_machine(name, uid).await?;
+            let foo_machines: Api<FooMachine> =
+                Api::namespaced(self.client.clone(), &self.identity.namespace);
+            ignore_not_found(foo_machines.delete(name.as_str(), &with_uid(uid, None)).await.map(drop))?;
+        }
+        Ok(Done::Carried)
+    }
+
+    /// Removes the provider's annotation that pauses a Machine, whoever owns the field.
+    async fn resume_machine(&self, name: &MachineName, uid: &Uid) -> Result<Done, ActionFailure> {
+        let Some(live) = self.live_machine(name).await? else { return Ok(Done::Carried) };
+        let reason = live.annotations().get(names::PAUSED_ANNOTATION).map(String::as_str);
+        if !matches!(reason, Some(names::PAUSED_FOR_RETENTION | names::PAUSED_FOR_REMOVAL)) {
+            return Ok(Done::Carried);
+        }
+        let patch = json!({"metadata": {
+            "resourceVersion": live.resource_version(), "uid": uid.as_str(),
+            "annotations": {names::PAUSED_ANNOTATION: null}
+        }});
+        let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
+        let patched =
+            machines.patch_metadata(name.as_str(), &PatchParams::default(), &Patch::Merge(patch)).await;
+        ignore_not_found(patched.map(drop))?;
+        Ok(Done::Carried)
+    }
+
     async fn set_timeouts(
         &self,
         name: &MachineName,
@@ -523,6 +601,25 @@ fn still_waited(result: Result<(), CloudError>) -> Result<(), CloudError> {
         }
         other => other,
     }
+}
+
+/// Removes a finalizer. The version that was read is a precondition: a merge patch replaces the whole list.
+async fn without_finalizer<K>(
+    objects: &Api<K>,
+    live: &PartialObjectMeta<K>,
+    finalizer: &str,
+) -> Result<(), ActionFailure>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug,
+{
+    let left: Vec<&String> = live.finalizers().iter().filter(|held| *held != finalizer).collect();
+    let patch = json!({"metadata": {
+        "resourceVersion": live.resource_version(), "uid": live.uid(), "finalizers": left
+    }});
+    let name = live.name_any();
+    ignore_not_found(
+        objects.patch_metadata(&name, &PatchParams::default(), &Patch::Merge(patch)).await.map(drop),
+    )
 }
 
 fn with_uid(uid: &Uid, resource_version: Option<String>) -> DeleteParams {

@@ -147,7 +147,11 @@ impl Skips {
             )
             | Action::Template(TemplateAction::DeleteTemplateVersions { .. })
             | Action::Read(ReadAction::DescribeLifecycleHook { .. } | ReadAction::DescribeInstances { .. })
-            | Action::Hook(_)
+            | Action::Hook(
+                HookAction::PutLifecycleHook { .. }
+                | HookAction::RecordHeartbeat { .. }
+                | HookAction::CompleteLifecycleAction { .. },
+            )
             | Action::Node(_) => {}
             Action::Pool(
                 PoolAction::AddFinalizer
@@ -156,6 +160,8 @@ impl Skips {
                 | PoolAction::RecordArn { .. },
             )
             | Action::Read(ReadAction::DescribeLaunchTemplate)
+            // The group is released only without it.
+            | Action::Hook(HookAction::DeleteLifecycleHook { .. })
             // A version never precedes what it fetches, and shows where it is until that is deleted.
             | Action::Object(_)
             | Action::Template(
@@ -173,7 +179,10 @@ impl Skips {
             | MachineAction::DeleteFooMachine { name, .. }
             | MachineAction::ReleaseFooMachine { name, .. }
             | MachineAction::DeleteMachine { name, .. }
-            | MachineAction::ExcludeFromDraining { name, .. } => self.add(Skip::Machine(name.clone())),
+            | MachineAction::ExcludeFromDraining { name, .. }
+            | MachineAction::PauseMachine { name, .. }
+            | MachineAction::ResumeMachine { name, .. }
+            | MachineAction::RetainInstance { name, .. } => self.add(Skip::Machine(name.clone())),
             // Nothing depends on it.
             MachineAction::SetMachineTimeouts { .. } => {}
         }

@@ -72,7 +72,7 @@ pub(in crate::pool) async fn desired(
     let spec = &gathered.pool.spec;
     let tags = tags(spec, identity, known.workload_name);
     let template = match (gathered.goal, data) {
-        (Goal::Remove | Goal::Orphan, _) => {
+        (Goal::Remove | Goal::Retain | Goal::Orphan, _) => {
             Wanted::Blocked(Blocked::new(Reason::Deleting, "the pool is being deleted"))
         }
         (Goal::Run, BootstrapData::Missing(blocked)) => Wanted::Blocked(blocked),
@@ -90,7 +90,7 @@ pub(in crate::pool) async fn desired(
             known.limits.of_neighbours(named, known.neighbours)?;
             Ok(subnets)
         })),
-        Goal::Remove | Goal::Orphan => {
+        Goal::Remove | Goal::Retain | Goal::Orphan => {
             Wanted::Blocked(Blocked::new(Reason::Deleting, "the pool is being deleted"))
         }
     };

@@ -193,7 +193,7 @@ impl Pools {
                 let client = &self.context.client;
                 workload_name::workload_name(client, gathered, &identity.cluster, &mut state.reads).await
             }
-            Goal::Remove | Goal::Orphan => Err(Blocked::new(Reason::Deleting, "")),
+            Goal::Remove | Goal::Retain | Goal::Orphan => Err(Blocked::new(Reason::Deleting, "")),
         };
         let known = LookedUp { workload_name: name.as_deref().ok(), ..known };
         let data = match gathered.goal {
@@ -204,7 +204,9 @@ impl Pools {
                 bootstrap_secret::bootstrap_data(client, secrets, gathered, &mut state.reads, now, period)
                     .await
             }
-            Goal::Remove | Goal::Orphan => BootstrapData::Missing(Blocked::new(Reason::Deleting, "")),
+            Goal::Remove | Goal::Retain | Goal::Orphan => {
+                BootstrapData::Missing(Blocked::new(Reason::Deleting, ""))
+            }
         };
         let data = match (&name, data) {
             (Err(blocked), BootstrapData::Bytes(_)) => BootstrapData::Missing(blocked.clone()),

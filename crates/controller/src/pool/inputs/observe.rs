@@ -17,8 +17,8 @@ use foo_model::group::TemplateChoice;
 use foo_model::names::QUARANTINE_ANNOTATION;
 use foo_model::{
     Blocked, Deletion, DeletionStage, DeletionTimeouts, Difference, FooMachine, Group, GroupName, Instance,
-    InstanceId, Kubernetes, LaunchTemplate, LifecycleState, Machine, MachineName, NodeState, Reason,
-    RemovalMark, Seconds, SpecHash, Timestamp, Uid, Zone,
+    InstanceId, Kubernetes, LaunchTemplate, LifecycleState, Machine, MachineName, MachinePause, NodeState,
+    Reason, RemovalMark, Seconds, SpecHash, Timestamp, Uid, Zone,
 };
 use foo_planner::desired::{Desired, Identity, Wanted};
 use foo_planner::observed::{Ec2State, Finalizer, LastRead, MoveBlock, Quarantine, Verdict};
@@ -241,11 +241,25 @@ fn view(machine: &capi::Machine, clock: Difference<Kubernetes>) -> Machine {
         timeouts: timeouts(machine.spec.deletion.unwrap_or_default()),
         stage: stage(machine),
         drain_excluded: annotated(names::EXCLUDE_DRAINING_ANNOTATION),
+        pause: pause(machine),
         created: machine
             .metadata
             .creation_timestamp
             .as_ref()
             .map_or(Timestamp(0), |created| timestamp(clock, created)),
+    }
+}
+
+/// Who paused a Machine, and whether Cluster API reports that (its condition `Paused`).
+fn pause(machine: &capi::Machine) -> MachinePause {
+    match machine.annotations().get(names::PAUSED_ANNOTATION).map(String::as_str) {
+        None => MachinePause::None,
+        Some(names::PAUSED_FOR_RETENTION) => {
+            let seen = condition(machine, "Paused").is_some_and(|paused| paused.status == "True");
+            if seen { MachinePause::InForce } else { MachinePause::Requested }
+        }
+        Some(names::PAUSED_FOR_REMOVAL) => MachinePause::Removing,
+        Some(_) => MachinePause::ByUser,
     }
 }
 

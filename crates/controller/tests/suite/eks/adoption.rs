@@ -4,7 +4,7 @@
 use super::{NAME, control_plane, refers};
 use crate::support::{CLUSTER, INSTALLATION, NS, World, objects};
 use foo_api::FooControlPlane;
-use foo_api::control_plane::eks::DeletionPolicy;
+use foo_api::shared::DeletionPolicy;
 use foo_model::eks::{Change, TagChange};
 use foo_model::names::{
     ADOPT_FROM_ANNOTATION, ADOPTED_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, TAG_ADOPTABLE, TAG_ADOPTED,

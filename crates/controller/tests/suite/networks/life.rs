@@ -2,7 +2,8 @@
 
 use super::{census, tagged};
 use crate::support::{INSTALLATION, NS, World};
-use foo_api::cluster::{DeletionPolicy, ManagedNetwork};
+use foo_api::cluster::ManagedNetwork;
+use foo_api::shared::DeletionPolicy;
 use foo_model::names::{NETWORK_ID_ANNOTATION, TAG_CLUSTER, TAG_INSTALLATION, TAG_NETWORK};
 use foo_model::{SecurityGroupId, SubnetId};
 use kube::ResourceExt;

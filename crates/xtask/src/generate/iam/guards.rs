@@ -107,6 +107,7 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::SetInstanceProtection
         | Operation::TerminateInstanceInAutoScalingGroup
         | Operation::PutLifecycleHook
+        | Operation::DeleteLifecycleHook
         | Operation::RecordLifecycleActionHeartbeat
         | Operation::CompleteLifecycleAction
         | Operation::DeleteAutoScalingGroup => Guard::OwnGroup,

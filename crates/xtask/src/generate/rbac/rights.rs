@@ -95,7 +95,7 @@ pub(super) const RIGHTS: &[Right] = &[
         &["foomachines"],
         &["get", "list", "watch", "create", "patch", "delete"],
         &[Pool],
-        "one per instance: made, and deleted itself only when it never got a Machine",
+        "one per instance: made, and deleted itself only when it has no Machine, or its instance stays (deletionPolicy)",
     ),
     right(
         INFRASTRUCTURE_GROUP,
@@ -244,7 +244,7 @@ pub(super) const RIGHTS: &[Right] = &[
         &["machines"],
         &["get", "list", "watch", "patch", "delete"],
         &[Pool],
-        "deleting a Machine is how an instance goes: Cluster API drains it first; patched: deletion timeouts",
+        "deleting a Machine is how an instance goes: Cluster API drains it first; patched: deletion timeouts; if the instance stays (deletionPolicy), the annotation that pauses it and Cluster API's finalizer",
     ),
     right(
         "",

@@ -94,8 +94,8 @@ fn assembled(spec: &api::ManagedNetwork, known: &Known<'_>, parts: DesiredParts)
             api::DriftPolicy::Warn => DriftPolicy::Warn,
         },
         deletion: match spec.deletion_policy {
-            api::DeletionPolicy::Delete => DeletionPolicy::Delete,
-            api::DeletionPolicy::Retain => DeletionPolicy::Retain,
+            foo_api::shared::DeletionPolicy::Delete => DeletionPolicy::Delete,
+            foo_api::shared::DeletionPolicy::Retain => DeletionPolicy::Retain,
         },
         leftovers: match spec.deletion.leftovers {
             api::Leftovers::Wait => Leftovers::Wait,

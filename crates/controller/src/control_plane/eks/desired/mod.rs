@@ -127,8 +127,8 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
         oidc_provider: eks.oidc_provider,
         tags: eks.tags.clone(),
         deletion: eks.deletion_policy.map(|policy| match policy {
-            api::DeletionPolicy::Delete => DeletionPolicy::Delete,
-            api::DeletionPolicy::Retain => DeletionPolicy::Retain,
+            foo_api::shared::DeletionPolicy::Delete => DeletionPolicy::Delete,
+            foo_api::shared::DeletionPolicy::Retain => DeletionPolicy::Retain,
         }),
         being_deleted: known.being_deleted,
         deletion_confirmed: known.deletion_confirmed,
