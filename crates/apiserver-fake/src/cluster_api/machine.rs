@@ -5,6 +5,7 @@ use crate::cluster_api::core::{Core, NodeState};
 use crate::cluster_api::drain::{Progress, SkipReason};
 use crate::cluster_api::world::{World, is_deleting, is_paused, named, referred};
 use crate::json::{at, text};
+use foo_api::names::PAUSED_ANNOTATION;
 use kube::ResourceExt;
 use kube::api::{Patch, PatchParams};
 use kube::core::DynamicObject;
@@ -12,7 +13,6 @@ use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 const FINALIZER: &str = "machine.cluster.x-k8s.io";
-const PAUSED: &str = "cluster.x-k8s.io/paused";
 const EXCLUDE: &str = "machine.cluster.x-k8s.io/exclude-node-draining";
 
 pub(crate) async fn reconcile(core: &Core, world: &World, machine: &DynamicObject) -> kube::Result<()> {
@@ -78,7 +78,7 @@ fn excuse(machine: &DynamicObject, cluster: Option<&DynamicObject>) -> Option<Sk
         Some(SkipReason::ClusterDeleting)
     } else if machine.annotations().contains_key(EXCLUDE) {
         Some(SkipReason::Excluded)
-    } else if machine.annotations().contains_key(PAUSED) {
+    } else if machine.annotations().contains_key(PAUSED_ANNOTATION) {
         Some(SkipReason::Paused)
     } else if !has_node(machine) {
         Some(SkipReason::NoNode)

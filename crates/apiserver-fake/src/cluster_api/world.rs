@@ -1,6 +1,7 @@
 //! What core reads: lists of all kinds, and how their objects refer to each other.
 
 use crate::json::{at, text};
+use foo_api::names::PAUSED_ANNOTATION;
 use kube::api::{Api, ListParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, ResourceExt};
@@ -179,6 +180,6 @@ pub(crate) fn is_deleting(object: &DynamicObject) -> bool {
 
 /// Whether the object or its Cluster is paused.
 pub(crate) fn is_paused(object: &DynamicObject, cluster: Option<&DynamicObject>) -> bool {
-    object.annotations().contains_key("cluster.x-k8s.io/paused")
+    object.annotations().contains_key(PAUSED_ANNOTATION)
         || cluster.is_some_and(|cluster| at(&cluster.data, &["spec", "paused"]) == Some(&Value::Bool(true)))
 }

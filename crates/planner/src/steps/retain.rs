@@ -1,7 +1,7 @@
 //! How does a pool release its group? (`deletionPolicy: Retain`)
 //!
 //! Cluster API drains each Machine that is deleted and deletes its Node. So the Machines are paused
-//! (`cluster.x-k8s.io/paused`), and when Cluster API reports that, FooMachines and Machines are removed. What was being drained or
+//! (`cluster.x-k8s.io/paused`), and when Cluster API reports that, Machines and FooMachines are removed. What was being drained or
 //! terminated before ends as usual. Last, the hook is deleted, which no controller would complete, and the tag of the group says
 //! that no management cluster has it.
 
@@ -9,13 +9,13 @@ use crate::action::{GroupAction, HookAction, MachineAction, PoolAction, ReadActi
 use crate::draft::{Draft, Stage};
 use crate::observed::{Ec2State, Finalizer, LastRead};
 use crate::report::EventTrigger;
-use crate::situation::{MachineState, Member, Situation, View, group_is_gone};
+use crate::situation::{MachineState, Situation, View, group_is_gone};
 use crate::steps::delete::delete_machine;
 use crate::steps::ends::{end, is_released};
 use crate::steps::{machines, remove};
 use foo_model::names::{INSTALLATION_OF_RETAINED, TAG_INSTALLATION};
 use foo_model::{EventReason, FooMachine, Group, Machine, MachineName, MachinePause};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Takes the next steps.
 pub(crate) fn retain(situation: &Situation<'_>, draft: &mut Draft) {
@@ -29,19 +29,7 @@ pub(crate) fn retain(situation: &Situation<'_>, draft: &mut Draft) {
     if situation.knows_members() {
         machines::reconcile_missing(situation, draft);
     }
-    let names: BTreeSet<&MachineName> = situation
-        .observed
-        .machines
-        .iter()
-        .map(|machine| &machine.name)
-        .chain(situation.observed.foo_machines.iter().map(|foo_machine| &foo_machine.name))
-        .collect();
-    for name in names {
-        let machine = situation.observed.machines.iter().find(|machine| machine.name == *name);
-        let foo_machine =
-            situation.observed.foo_machines.iter().find(|foo_machine| foo_machine.name == *name);
-        leave(situation, name, foo_machine, machine, draft);
-    }
+    leave_all(situation, draft);
     if let Some(group) = situation.writable_group().filter(|_| situation.is_settled()) {
         // Desired capacity stays: AWS launches a replacement.
         let ending = situation.members.iter().filter(|member| is_released(situation, member));
@@ -65,12 +53,28 @@ pub(crate) fn retain(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
+/// Removes the objects of all instances that stay.
+fn leave_all(situation: &Situation<'_>, draft: &mut Draft) {
+    let leaving = leaving(situation);
+    let mut objects: BTreeMap<&MachineName, (Option<&FooMachine>, Option<&Machine>)> = BTreeMap::new();
+    for foo_machine in &situation.observed.foo_machines {
+        objects.entry(&foo_machine.name).or_default().0 = Some(foo_machine);
+    }
+    for machine in &situation.observed.machines {
+        objects.entry(&machine.name).or_default().1 = Some(machine);
+    }
+    for (name, (foo_machine, machine)) in objects {
+        leave(situation, name, foo_machine, machine, leaving.contains(name), draft);
+    }
+}
+
 /// Removes the objects of an instance, unless it is being drained, or is gone.
 fn leave(
     situation: &Situation<'_>,
     name: &MachineName,
     foo_machine: Option<&FooMachine>,
     machine: Option<&Machine>,
+    leaving: bool,
     draft: &mut Draft,
 ) {
     let retained = |machine: Option<&Machine>| MachineAction::RetainInstance {
@@ -80,7 +84,6 @@ fn leave(
     };
     let resume =
         |machine: &Machine| MachineAction::ResumeMachine { name: name.clone(), uid: machine.uid.clone() };
-    let leaving = situation.knows_members() && is_leaving(situation, name);
     match machine {
         Some(machine) => match machine.pause {
             MachinePause::Removing => draft.act(Stage::Machines, retained(Some(machine))),
@@ -107,14 +110,14 @@ fn leave(
     }
 }
 
-/// Whether AWS is terminating the instance, or it is gone.
-fn is_leaving(situation: &Situation<'_>, name: &MachineName) -> bool {
-    let terminating = |member: &Member<'_>| member.name == *name && member.state == MachineState::Terminating;
-    let gone = situation
-        .missing
-        .iter()
-        .any(|missing| missing.foo_machine.name == *name && missing.ec2_state == Some(Ec2State::Gone));
-    gone || situation.members.iter().any(terminating)
+/// The Machines whose instances AWS is terminating, or that are gone; none while that is not known.
+fn leaving<'s>(situation: &'s Situation<'_>) -> BTreeSet<&'s MachineName> {
+    if !situation.knows_members() {
+        return BTreeSet::new();
+    }
+    let terminating = situation.members_that_are(MachineState::Terminating).map(|member| &member.name);
+    let gone = situation.missing.iter().filter(|missing| missing.ec2_state == Some(Ec2State::Gone));
+    terminating.chain(gone.map(|missing| &missing.foo_machine.name)).collect()
 }
 
 /// Deletes the hook; then a tag says that no management cluster has the group.

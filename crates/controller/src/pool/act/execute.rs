@@ -262,8 +262,7 @@ impl Executor<'_> {
             }
             MachineAction::ExcludeFromDraining { name, uid } => self.exclude_from_draining(name, uid).await?,
             MachineAction::PauseMachine { name, uid } => {
-                self.pause(name, uid, &json!({names::PAUSED_ANNOTATION: names::PAUSED_FOR_RETENTION}))
-                    .await?;
+                self.pause(name, uid, names::PAUSED_FOR_RETENTION).await?;
             }
             MachineAction::ResumeMachine { name, uid } => return self.resume_machine(name, uid).await,
             MachineAction::RetainInstance { name, foo_machine, machine } => {
@@ -461,24 +460,30 @@ impl Executor<'_> {
         cordon::cordon(self.client, self.workloads, cluster, cordons.collect()).await
     }
 
-    async fn exclude_from_draining(&self, name: &MachineName, uid: &Uid) -> Result<(), ActionFailure> {
-        let apply = json!({
-            "apiVersion": Machine::api_version(&()), "kind": Machine::kind(&()),
-            "metadata": {
-                "name": name.as_str(), "uid": uid.as_str(),
-                "annotations": {names::EXCLUDE_DRAINING_ANNOTATION: "the instance is terminated"}
-            }
-        });
-        self.apply_to_machine(name, names::managers::MACHINE_DRAIN, apply).await
-    }
-
-    /// Sets the annotation that pauses a Machine.
-    async fn pause(&self, name: &MachineName, uid: &Uid, annotations: &Value) -> Result<(), ActionFailure> {
+    /// Sets annotations of a Machine, all that the field manager has on it.
+    async fn annotate_machine(
+        &self,
+        name: &MachineName,
+        uid: &Uid,
+        manager: &str,
+        annotations: Value,
+    ) -> Result<(), ActionFailure> {
         let apply = json!({
             "apiVersion": Machine::api_version(&()), "kind": Machine::kind(&()),
             "metadata": {"name": name.as_str(), "uid": uid.as_str(), "annotations": annotations}
         });
-        self.apply_to_machine(name, names::managers::MACHINE_PAUSE, apply).await
+        self.apply_to_machine(name, manager, apply).await
+    }
+
+    async fn exclude_from_draining(&self, name: &MachineName, uid: &Uid) -> Result<(), ActionFailure> {
+        let excluded = json!({names::EXCLUDE_DRAINING_ANNOTATION: "the instance is terminated"});
+        self.annotate_machine(name, uid, names::managers::MACHINE_DRAIN, excluded).await
+    }
+
+    /// Sets the annotation that pauses a Machine to one of the provider's values.
+    async fn pause(&self, name: &MachineName, uid: &Uid, value: &str) -> Result<(), ActionFailure> {
+        let paused = json!({names::PAUSED_ANNOTATION: value});
+        self.annotate_machine(name, uid, names::managers::MACHINE_PAUSE, paused).await
     }
 
     /// Removes a Machine and then its FooMachine without effect on Node and instance. The Machine is marked, deleted, and only then
@@ -500,8 +505,7 @@ impl Executor<'_> {
             match reason {
                 Some(names::PAUSED_FOR_REMOVAL) => {}
                 Some(names::PAUSED_FOR_RETENTION) if !is_deleting => {
-                    let mark = json!({names::PAUSED_ANNOTATION: names::PAUSED_FOR_REMOVAL});
-                    self.pause(name, uid, &mark).await?;
+                    self.pause(name, uid, names::PAUSED_FOR_REMOVAL).await?;
                 }
                 _ => return Ok(Done::PreconditionFailed("its Machine is not paused, or is being deleted")),
             }
