@@ -94,8 +94,8 @@ pub struct FooClusterIdentitySpec {
         inner(length(min = 1, max = 100), regex(pattern = patterns::CONTROL_PLANE_NAME_OR_PREFIX))
     )]
     pub allowed_control_plane_names: Option<Vec<String>>,
-    /// Whether FooControlPlanes with this identity may adopt EKS clusters (`spec.eks.adopt`). The cluster must allow it as well, with
-    /// the tag `infrastructure.foo.com/adoptable`. Default: false.
+    /// Whether FooControlPlanes with this identity may adopt EKS clusters (`spec.eks.adopt`), and FooMachinePools Auto Scaling groups
+    /// (`spec.adopt`). The cluster or group must allow it as well, with the tag `infrastructure.foo.com/adoptable`. Default: false.
     #[serde(default)]
     pub allow_adoption: bool,
     /// ARNs of the IAM roles that FooControlPlanes with this identity may name: for the control plane, add-ons

@@ -23,6 +23,8 @@ pub const IMAGE_OWNER: &str = r"^([0-9]{12}|self|amazon|aws-marketplace)$";
 pub const INSTANCE_ID: &str = r"^i-[0-9a-f]+$";
 /// Provider id of an instance.
 pub const PROVIDER_ID: &str = r"^aws:///[a-z0-9-]+/i-[0-9a-f]+$";
+/// Name of an Auto Scaling group and of a launch template (EC2 API Reference, CreateLaunchTemplate; groups allow more).
+pub const AWS_NAME: &str = r"^[A-Za-z0-9][A-Za-z0-9_./()-]{2,127}$";
 /// An instance type.
 pub const INSTANCE_TYPE: &str = r"^[a-z0-9.-]+$";
 /// Name of an instance profile (IAM API Reference, `InstanceProfileName`).

@@ -95,6 +95,10 @@ use std::collections::BTreeMap;
         .message("providerID is written by the provider and cannot be changed"),
     validation = Rule::new("has(self.groupName) == has(oldSelf.groupName) && (!has(self.groupName) || self.groupName == oldSelf.groupName)")
         .message("groupName cannot be added, changed or removed later: create another FooMachinePool with a MachinePool of its own"),
+    validation = Rule::new("has(self.launchTemplateName) == has(oldSelf.launchTemplateName) && (!has(self.launchTemplateName) || self.launchTemplateName == oldSelf.launchTemplateName)")
+        .message("launchTemplateName cannot be added, changed or removed later"),
+    validation = Rule::new("!self.adopt || has(self.groupName)")
+        .message("adopt needs groupName: the name of the Auto Scaling group"),
     validation = Rule::new("!has(self.autoscaling) || !has(self.maxSize) || self.autoscaling.maxSize <= self.maxSize")
         .message("autoscaling.maxSize must not exceed maxSize"),
     validation = Rule::new("!has(self.rootVolume) || !(self.rootVolume.type in ['st1', 'sc1'])")
@@ -115,12 +119,24 @@ pub struct FooMachinePoolSpec {
     #[schemars(length(max = 10000), inner(length(min = 1, max = 512)))]
     #[x_kube(merge_strategy = ListMerge::Atomic)]
     pub provider_id_list: Option<Vec<String>>,
-    /// Name of the Auto Scaling group and of its launch template, 3 to 128 characters. Default:
-    /// `<namespace>-<cluster>-<pool>`, with `_` between the parts if namespace or cluster contain a `-`.
+    /// Name of the Auto Scaling group, and of its launch template unless `launchTemplateName` is set, 3 to 128 characters.
+    /// Default: `<namespace>-<cluster>-<pool>`, with `_` between the parts if namespace or cluster contain a `-`.
     /// Immutable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 128), regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9_./()-]{2,127}$"))]
+    #[schemars(length(min = 1, max = 128), regex(pattern = patterns::AWS_NAME))]
     pub group_name: Option<String>,
+    /// Name of the launch template that the provider creates, 3 to 128 characters. Set it if a template with the group's name
+    /// exists that is not the pool's, for example that of an adopted group. Default: the name of the group. Immutable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 128), regex(pattern = patterns::AWS_NAME))]
+    pub launch_template_name: Option<String>,
+    /// Whether the provider adopts an Auto Scaling group named `groupName` that exists and has no owner, with its instances. The
+    /// FooClusterIdentity must allow it (`allowAdoption`), and the group must have the tag
+    /// `infrastructure.foo.com/adoptable` with the value `<namespace>/<name>` of the FooMachinePool. Until then the provider creates no
+    /// group. While it is true, no adopted instance is replaced because it was launched from another launch template: set it to
+    /// false to begin that roll-out. Ignored if the provider created the group. Default: false.
+    #[serde(default)]
+    pub adopt: bool,
     /// Upper limit for the number of instances, instances that a roll-out adds for a while included. If the
     /// MachinePool requests more replicas, the provider launches only this many. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -202,11 +218,11 @@ pub struct FooMachinePoolSpec {
     /// retirement it replaces within the limits of `rollout`.
     #[serde(default)]
     pub interruption: Interruption,
-    /// What becomes of the Auto Scaling group when the FooMachinePool is deleted, also together with its Cluster. Default: `Delete`.
-    /// With `Retain` the group stays with its launch template and all instances, and no Node is drained or deleted. The provider
-    /// drains none of them from then on.
-    #[serde(default)]
-    pub deletion_policy: DeletionPolicy,
+    /// What becomes of the Auto Scaling group when the FooMachinePool is deleted, also together with its Cluster. Default: `Delete`
+    /// for a group that the provider created, `Retain` for one that it adopted. With `Retain` the group stays with its launch
+    /// template and all instances, and no Node is drained or deleted. The provider drains none of them from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion_policy: Option<DeletionPolicy>,
     /// Tags of the Auto Scaling group, and of instances and volumes that are launched from now on, up to 40.
     /// A change replaces no instances: running instances keep the tags they were launched with. Keys that
     /// begin with `aws:` or `infrastructure.foo.com/` are reserved.

@@ -63,10 +63,10 @@ pub struct FooMachinePoolTemplateResource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<TemplateMetadata>,
     /// Spec of the created object, without the fields that belong to a single pool: `providerID`,
-    /// `providerIDList` and `groupName`.
+    /// `providerIDList`, `groupName`, `launchTemplateName` and `adopt`.
     #[x_kube(
-        validation = Rule::new("!has(self.providerID) && !has(self.providerIDList) && !has(self.groupName)")
-            .message("providerID, providerIDList and groupName belong to one pool, not to a template")
+        validation = Rule::new("!has(self.providerID) && !has(self.providerIDList) && !has(self.groupName) && !has(self.launchTemplateName) && !self.adopt")
+            .message("providerID, providerIDList, groupName, launchTemplateName and adopt belong to one pool, not to a template")
     )]
     pub spec: FooMachinePoolSpec,
 }

@@ -109,6 +109,7 @@ mod tests {
             cluster: "c".to_owned(),
             pool: pool.to_owned(),
             group: pool.into(),
+            template: pool.to_owned(),
             installation: "i".to_owned(),
             adopt_from: None,
         };

@@ -84,7 +84,7 @@ event_reasons! {
     "the group is created"
 
     AutoScalingGroupAdopted Normal FooMachinePool
-    "the group is adopted from another management cluster, as the annotation says"
+    "the group is adopted: from another management cluster, as the annotation says, or one without an owner (`spec.adopt`)"
 
     AutoScalingGroupRetained Normal FooMachinePool
     "the pool is deleted with `deletionPolicy: Retain`: the group and its instances stay, and the provider drains them no longer"

@@ -1,6 +1,7 @@
 //! An Auto Scaling group and its instances, as `DescribeAutoScalingGroups` shows them.
 
 use super::ids::{GroupName, InstanceId, InstanceType, LaunchTemplateId, TemplateVersion, Zone};
+use super::names::TAG_ADOPTED;
 use super::settings::{GroupSettings, Protection};
 use super::template::InstancesMix;
 use super::time::AwsTime;
@@ -248,6 +249,11 @@ impl Group {
     /// The member of that id.
     pub fn instance(&self, id: &InstanceId) -> Option<&Instance> {
         self.instances.iter().find(|instance| &instance.id == id)
+    }
+
+    /// Whether a pool adopted it, according to its tags: then it has instances of other launch templates.
+    pub fn was_adopted(&self) -> bool {
+        self.tags.contains_key(TAG_ADOPTED)
     }
 }
 

@@ -14,6 +14,7 @@
 //!
 //! No decisions, no I/O.
 
+mod adoption;
 mod blocked;
 pub mod changes;
 pub mod eks;
@@ -33,6 +34,7 @@ pub mod signal;
 pub mod template;
 pub mod time;
 
+pub use adoption::Adoption;
 pub use blocked::{Blocked, some_names};
 pub use changes::{GroupChange, NewGroup};
 pub use event::{EventReason, Severity};

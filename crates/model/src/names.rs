@@ -23,6 +23,9 @@ pub const ADOPT_FROM_ANNOTATION: &str = "infrastructure.foo.com/adopt-from";
 pub const TAG_CLUSTER: &str = "infrastructure.foo.com/cluster";
 /// Tag on everything that the provider owns: `<pool>`.
 pub const TAG_POOL: &str = "infrastructure.foo.com/pool";
+/// Tag on a launch template whose name is not that of its group: the group. Without it, the template of a name that the spec has belongs
+/// to another group.
+pub const TAG_GROUP: &str = "infrastructure.foo.com/group";
 /// Tag on the group alone: id of the management cluster that manages it. Not on templates, whose tags never change, nor
 /// on instances: a move would have to change their tags, and create a template version for the next ones.
 pub const TAG_INSTALLATION: &str = "infrastructure.foo.com/installation";
@@ -37,11 +40,11 @@ pub const TAG_ROLE: &str = "infrastructure.foo.com/role";
 /// OIDC provider that it creates: the control plane's id. A resource without it is foreign.
 pub const TAG_CONTROL_PLANE: &str = "infrastructure.foo.com/control-plane";
 
-/// Tag that the owner of an AWS account sets on an EKS cluster to allow its adoption: `<namespace>/<cluster>` of the Cluster that may
-/// adopt it.
+/// Tag that the owner of an AWS account sets to allow an adoption: on an EKS cluster `<namespace>/<cluster>` of the Cluster that may adopt
+/// it, on an Auto Scaling group `<namespace>/<pool>` of the FooMachinePool.
 pub const TAG_ADOPTABLE: &str = "infrastructure.foo.com/adoptable";
-/// Tag on an EKS cluster that was adopted and not created by us: it is retained unless the spec says otherwise. Written together with the
-/// ownership tags.
+/// Tag on an EKS cluster or an Auto Scaling group that was adopted and not created by us: it is retained unless the spec says otherwise.
+/// Written together with the ownership tags.
 pub const TAG_ADOPTED: &str = "infrastructure.foo.com/adopted";
 
 /// Annotation on the FooCluster: the id of its network, which is the uid that the FooCluster had when the network was begun.
@@ -56,8 +59,8 @@ pub const CONTROL_PLANE_ID_ANNOTATION: &str = "infrastructure.foo.com/control-pl
 /// id: the default name depends on the management cluster, and a moved control plane keeps its name.
 pub const EKS_NAME_ANNOTATION: &str = "infrastructure.foo.com/eks-cluster-name";
 
-/// Annotation on the FooControlPlane in mode `eks`: its EKS cluster was adopted, as [`TAG_ADOPTED`] says. Written by the provider; it goes
-/// along when the object is moved, and the status does not. It can only prevent the deletion of a cluster.
+/// Annotation on the FooControlPlane in mode `eks` or the FooMachinePool: its EKS cluster or group was adopted, as [`TAG_ADOPTED`] says.
+/// Written by the provider; it goes along when the object is moved, and the status does not. It can only prevent a deletion.
 pub const ADOPTED_ANNOTATION: &str = "infrastructure.foo.com/adopted";
 
 /// Annotation on a kubeconfig Secret with the token of an EKS cluster: when the token ends (RFC 3339), by AWS's clock.

@@ -109,7 +109,12 @@ fn own_only(facts: &Facts<'_>, found: &mut Found) {
             let creates = matches!(action, Action::Group(GroupAction::CreateGroup(_)));
             let own = facts.may_manage_group();
             let made_here = !creates && facts.makes_group();
-            let fits = if creates { facts.group_is_absent() } else { own || made_here };
+            let adopts = facts.adopts_unowned(action);
+            let fits = if creates {
+                facts.group_is_absent() && !facts.awaits_adoption()
+            } else {
+                own || made_here || adopts
+            };
             found.check(fits, || Violation::ForeignGroup { action: action.kind() });
         }
         let acts = action.group().is_some() || action.changes_template();
@@ -129,7 +134,7 @@ fn own_only(facts: &Facts<'_>, found: &mut Found) {
             let creates = matches!(action, Action::Template(TemplateAction::CreateTemplate { .. }));
             let fits = match facts.observed.template.seen() {
                 Some(None) => creates,
-                Some(Some(template)) => !creates && identity.owns(&template.tags),
+                Some(Some(template)) => !creates && identity.owns_template(&template.tags),
                 None => false,
             };
             found.check(fits, || Violation::ForeignTemplate { action: action.kind() });
@@ -151,10 +156,11 @@ fn finalizer_first(facts: &Facts<'_>, found: &mut Found) {
         );
         found.check(held || !makes, || Violation::WithoutFinalizer { action: action.kind() });
     }
-    let recorded = facts.observed.recorded_arn.is_some();
+    let mut recorded = facts.observed.recorded_arn.is_some();
     let mut blocked = facts.observed.move_block == MoveBlock::Blocked;
     for action in facts.actions {
         blocked |= *action == Action::Pool(PoolAction::BlockMove);
+        recorded |= matches!(action, Action::Pool(PoolAction::RecordArn { .. }));
         let makes = matches!(
             action,
             Action::Group(GroupAction::CreateGroup(_))
@@ -216,7 +222,11 @@ fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
             Precondition::StillMarkedForDeletion { .. } => facts.is_marked(name),
             Precondition::ReplicasAtMost { .. } => true,
         };
-        found.check(caused, || Violation::DeletedWithoutCause { machine: name.clone() });
+        let drains = !facts.cannot_be_drained(name)
+            || facts.is_marked(name)
+            || facts.is_lost(name)
+            || announced::ends_now(facts, name);
+        found.check(caused && drains, || Violation::DeletedWithoutCause { machine: name.clone() });
     }
 }
 

@@ -297,7 +297,8 @@ impl Memory {
                 self.ledger.expect_desired(group.desired, now);
             }
             GroupAction::UpdateGroup { change, .. } => self.ledger.expect_desired(change.desired, now),
-            GroupAction::TagGroup { .. }
+            GroupAction::AdoptGroup { .. }
+            | GroupAction::TagGroup { .. }
             | GroupAction::SuspendProcesses { .. }
             | GroupAction::ResumeProcesses { .. }
             | GroupAction::DeleteGroup { .. } => {}

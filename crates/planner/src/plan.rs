@@ -49,7 +49,11 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
         }
         return;
     }
+    let recorded = own::record_adoption(situation, draft);
     match goal {
+        Goal::Run if own::adopt_unowned(situation, draft) => own::ensure_finalizer(situation, draft),
+        // With the record, the pool retains its group.
+        Goal::Remove if recorded || own::awaits_group(situation) => {}
         Goal::Run => {
             own::record_arn(situation, draft);
             own::forget_adoption(situation, draft);

@@ -1,5 +1,7 @@
 //! What Cluster API may rely on, on the real Cluster API: one test for each behaviour of the contracts.
 
+#[path = "contract/adoption.rs"]
+mod adoption;
 #[path = "contract/deletion.rs"]
 mod deletion;
 #[path = "contract/machines.rs"]

@@ -43,6 +43,7 @@ pub const ROWS: &[Row] = &[
         title: "Auto Scaling group, launch template, instance",
         fields: &[
             (POOL, "spec.groupName"),
+            (POOL, "spec.launchTemplateName"),
             (POOL, "spec.providerID"),
             (POOL, "spec.providerIDList[]"),
             (MACHINE, "spec.instanceID"),
@@ -54,9 +55,10 @@ pub const ROWS: &[Row] = &[
         scope: "account and region. Of two pools that name one group, the one whose tags it has keeps it, otherwise the older one; the \
                 other one reports `GroupNameTaken`, `GroupNotOwned` or `GroupOfAnotherInstallation`",
         proof: "tags `infrastructure.foo.com/cluster`, `…/pool` and, on the group, `…/installation`",
-        adoption: "from another management cluster: the annotation `adopt-from` with that cluster's id; a retained one: with `retained`. \
-                   Otherwise not possible",
-        deletion: "deleted; with `deletionPolicy: Retain` they stay, without the hook `foo-drain`, and the tag `…/installation` is `retained`; \
+        adoption: "`spec.adopt`, `allowAdoption` of the identity, and the tag `infrastructure.foo.com/adoptable` with namespace and name of the \
+                   FooMachinePool. From another management cluster: the annotation `adopt-from` with that cluster's id; a retained one: \
+                   with `retained`",
+        deletion: "deleted; with `deletionPolicy: Retain`, the default of an adopted group, they stay, without the hook `foo-drain`, and the tag `…/installation` is `retained`; \
                    released untouched if the tags are not the pool's",
         credential: NEVER_HELD,
     },

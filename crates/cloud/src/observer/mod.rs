@@ -152,6 +152,7 @@ impl Observer {
         let mut state = self.state();
         state.index.forget(group);
         state.details.forget(group);
+        state.templates.forget(group);
         self.wakes.remove(group);
     }
 
@@ -266,17 +267,22 @@ impl Observer {
         self.state().details.failure()
     }
 
-    /// Our launch template with the group's name and when it was observed; the inner `None` means that there
-    /// is none.
-    pub fn template(&self, group: &GroupName) -> Option<(Timestamp, Option<TemplateSummary>)> {
-        self.state().templates.get(group)
+    /// The template of a group has this name: changes of it are reported as changes of the group. Known without that for a
+    /// template with the group's name.
+    pub fn names_template(&self, group: &GroupName, name: &str) {
+        self.state().templates.belongs_to(name, group);
     }
 
-    /// The latest version of our launch template with the group's name, as the lists of all templates show it, and when
+    /// Our launch template with this name and when it was observed; the inner `None` means that there is none.
+    pub fn template(&self, name: &str) -> Option<(Timestamp, Option<TemplateSummary>)> {
+        self.state().templates.get(name)
+    }
+
+    /// The latest version of our launch template with this name, as the lists of all templates show it, and when
     /// the newest of these was requested. A manager that just started learns from two calls about all idle pools what
     /// they need to know.
-    pub fn latest_version(&self, group: &GroupName) -> Option<(Timestamp, TemplateSummary, TemplateRecord)> {
-        self.state().templates.latest(group)
+    pub fn latest_version(&self, name: &str) -> Option<(Timestamp, TemplateSummary, TemplateRecord)> {
+        self.state().templates.latest(name)
     }
 
     /// Whether the first list of templates is under way: it is worth waiting for. When it ends, or fails, all groups

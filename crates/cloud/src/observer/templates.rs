@@ -3,11 +3,13 @@
 use crate::TemplateSummary;
 use crate::error::CloudError;
 use foo_model::{GroupName, LaunchTemplateId, TemplateRecord, Timestamp};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// All templates with our tag. A template has its group's name.
+/// All templates with our tag. A template has its group's name, unless the spec has another one.
 #[derive(Debug, Default)]
 pub(super) struct Templates {
+    /// The groups of templates with another name.
+    groups: BTreeMap<String, BTreeSet<GroupName>>,
     list: Option<(Timestamp, HashMap<String, TemplateSummary>)>,
     /// The latest version of each when they were listed first. A version never changes.
     latest: BTreeMap<LaunchTemplateId, TemplateRecord>,
@@ -24,14 +26,31 @@ pub(super) enum Changed {
 }
 
 impl Templates {
-    pub(super) fn get(&self, group: &GroupName) -> Option<(Timestamp, Option<TemplateSummary>)> {
+    pub(super) fn get(&self, name: &str) -> Option<(Timestamp, Option<TemplateSummary>)> {
         let (at, list) = self.list.as_ref()?;
-        Some((*at, list.get(group.as_str()).cloned()))
+        Some((*at, list.get(name).cloned()))
+    }
+
+    /// The template of this group has this name.
+    pub(super) fn belongs_to(&mut self, name: &str, group: &GroupName) {
+        if name != group.as_str() {
+            self.groups.entry(name.to_owned()).or_default().insert(group.clone());
+        }
+    }
+
+    pub(super) fn forget(&mut self, group: &GroupName) {
+        self.groups.retain(|_, groups| {
+            groups.remove(group);
+            !groups.is_empty()
+        });
     }
 
     /// Whether there is a list, and a group's template is not in it.
     pub(super) fn lack(&self, group: &GroupName) -> bool {
-        self.list.as_ref().is_some_and(|(_, list)| !list.contains_key(group.as_str()))
+        let Some((_, list)) = &self.list else { return false };
+        let named =
+            self.groups.iter().filter(|(_, groups)| groups.contains(group)).map(|(name, _)| name.as_str());
+        !named.chain([group.as_str()]).any(|name| list.contains_key(name))
     }
 
     /// Whether the first list is still to come.
@@ -44,9 +63,9 @@ impl Templates {
         self.latest = latest;
     }
 
-    /// The latest version of a group's template, unless another one has been created since the versions were listed.
-    pub(super) fn latest(&self, group: &GroupName) -> Option<(Timestamp, TemplateSummary, TemplateRecord)> {
-        let (at, template) = self.get(group)?;
+    /// The latest version of a template, unless another one has been created since the versions were listed.
+    pub(super) fn latest(&self, name: &str) -> Option<(Timestamp, TemplateSummary, TemplateRecord)> {
+        let (at, template) = self.get(name)?;
         let template = template?;
         let record = self.latest.get(&template.id).filter(|record| record.version == template.latest)?;
         Some((at, template, record.clone()))
@@ -80,6 +99,8 @@ impl Templates {
         let Some((_, now)) = &self.list else { return Vec::new() };
         let new_or_other = now.iter().filter(|(name, template)| before.get(*name) != Some(*template));
         let gone = before.iter().filter(|(name, _)| !now.contains_key(*name));
-        new_or_other.chain(gone).map(|(name, _)| GroupName::new(name)).collect()
+        let others = |name: &String| self.groups.get(name).into_iter().flatten().cloned();
+        let changed = new_or_other.chain(gone).map(|(name, _)| name);
+        changed.flat_map(|name| others(name).chain([GroupName::new(name)])).collect()
     }
 }

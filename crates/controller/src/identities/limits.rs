@@ -74,7 +74,7 @@ impl Limits {
         self.check(Thing::Region, region, Reason::IdentityNotAllowed, "region")
     }
 
-    /// Whether control planes may adopt EKS clusters. Without an identity it is not allowed.
+    /// Whether control planes may adopt EKS clusters, and pools groups. Without an identity it is not allowed.
     pub(crate) fn allow_adoption(&self) -> bool {
         self.lists.adoption
     }

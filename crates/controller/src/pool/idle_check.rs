@@ -75,12 +75,13 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
         move_block: moves,
         quarantine,
         recorded_arn,
+        recorded_adoption,
         launch_failure: shortage,
         termination_causes: causes,
     } = observed;
     let reads: [&dyn Debug; 4] = [seen(group), seen(template), seen(stored), seen(hook)];
     let remembered = remembered(memory);
-    let objects: [&dyn Debug; 12] = [
+    let objects: [&dyn Debug; 13] = [
         desired,
         ec2_states,
         signals,
@@ -90,6 +91,7 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
         moves,
         quarantine,
         recorded_arn,
+        recorded_adoption,
         shortage,
         causes,
         &remembered,

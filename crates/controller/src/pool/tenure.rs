@@ -85,6 +85,7 @@ impl Pools {
                     pool: pool.name_any(),
                     cluster,
                     group: identity.group.clone(),
+                    template: identity.template.clone(),
                     installation: identity.installation.clone(),
                     adopt_from: None,
                 };

@@ -4,7 +4,7 @@ use super::pools::Pools;
 use super::state::{PoolState, Tenure, Watching};
 use crate::clouds::{CloudRegion, GroupKey};
 use foo_api::FooMachinePool;
-use foo_model::GroupName;
+use foo_planner::desired::Identity;
 use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
 
@@ -14,10 +14,11 @@ impl Pools {
     pub(super) fn watch_group(
         &self,
         key: &ObjectRef<FooMachinePool>,
-        group: &GroupName,
+        identity: &Identity,
         region: &Arc<CloudRegion>,
         state: &mut PoolState,
     ) {
+        let group = &identity.group;
         if state.is_for_plan || state.watches(region, group) {
             return;
         }
@@ -28,6 +29,7 @@ impl Pools {
             self.context.announcements.move_group(&place, &GroupKey::of(&region.key, group));
         }
         self.states.watch(key, region, group);
+        region.observer.names_template(group, &identity.template);
         state.watching = Watching::Here(Arc::clone(region), group.clone());
     }
 

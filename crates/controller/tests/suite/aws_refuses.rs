@@ -1,12 +1,10 @@
 //! AWS refuses, does not respond, or was changed by another user.
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
-use foo_cloud::{Compute as _, Groups as _};
-use foo_model::{GroupName, GroupSettings, LaunchTemplateId, NewGroup, Protection, TemplateVersion};
-use foo_simulator_core::core::catalogue::IMAGE_X86_64;
-use foo_simulator_core::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
+use foo_cloud::Compute as _;
+use foo_model::GroupName;
 use foo_simulator_core::core::rules::group::operations::Deletion;
-use foo_simulator_core::{DEFAULT_REGION, Fault, FaultRule, SimCloud};
+use foo_simulator_core::{DEFAULT_REGION, Fault, FaultRule};
 use kube::ResourceExt as _;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -325,47 +323,6 @@ async fn a_short_storm_flips_no_condition() {
     pool.is_of(2);
 }
 
-fn another_user(world: &World) -> SimCloud {
-    world.aws.cloud(DEFAULT_REGION, "another-user")
-}
-
-/// Another user creates a launch template of that name.
-async fn creates_template(world: &World, name: &str) -> (LaunchTemplateId, TemplateVersion) {
-    let content = foo_model::TemplateContent {
-        image: IMAGE_X86_64.into(),
-        instance_type: "m7i.large".into(),
-        security_groups: vec![SECURITY_GROUP.into()],
-        instance_profile: None,
-        key_name: None,
-        volumes: vec![],
-        metadata: foo_model::MetadataOptions { tokens_required: true, hop_limit: 1 },
-        spot: None,
-        user_data: foo_model::UserData(b"foreign".to_vec()),
-        tags: BTreeMap::new(),
-    };
-    another_user(world).create_template(name, &content, "foreign", &BTreeMap::new(), "t").await.unwrap().made
-}
-
-/// Another user creates a group of that name.
-async fn creates_group(world: &World, name: &str) {
-    let spec = NewGroup {
-        name: GroupName::from(name),
-        min: 1,
-        max: 5,
-        desired: Some(2),
-        template: creates_template(world, "foreign").await,
-        mix: None,
-        settings: GroupSettings {
-            new_instances: Protection::Unprotected,
-            ..GroupSettings::in_subnets(PRIVATE_SUBNETS.map(Into::into).into())
-        },
-        drain_hook: None,
-        tags: BTreeMap::from([("owner".to_owned(), "another-user".to_owned())]),
-    };
-    another_user(world).create_group(&spec).await.unwrap();
-    world.waits(Duration::from_mins(1)).await;
-}
-
 fn summary(pool: &Pool<'_>) -> String {
     serde_json::to_string_pretty(&pool.group().unwrap()).unwrap()
 }
@@ -373,7 +330,13 @@ fn summary(pool: &Pool<'_>) -> String {
 #[tokio::test(start_paused = true)]
 async fn a_group_of_another_owner_is_never_changed() {
     let world = World::new().await;
-    creates_group(&world, "taken").await;
+    world
+        .another_user_creates_group(
+            "taken",
+            2,
+            BTreeMap::from([("owner".to_owned(), "another-user".to_owned())]),
+        )
+        .await;
     let pool = world.pool("p").with(|spec| spec.group_name = Some("taken".to_owned()));
     let before = summary(&pool);
     let pool = pool.of(3).await;
@@ -393,7 +356,7 @@ async fn a_group_of_another_owner_is_never_changed() {
 #[tokio::test(start_paused = true)]
 async fn a_launch_template_of_another_owner_is_never_changed() {
     let world = World::new().await;
-    creates_template(&world, "default-c-p").await;
+    world.another_user_creates_template("default-c-p").await;
     let before = format!("{:?}", world.region.templates());
     let pool = world.pool("p").of(1).await;
     assert_eq!(pool.state_of("LaunchTemplateReady"), "False LaunchTemplateNotOwned");
@@ -408,7 +371,7 @@ async fn a_deleted_template_is_recreated() {
     let pool = world.pool("p").of(2).await;
     let before = pool.instances();
     let id = world.region.templates()[0].id.clone();
-    another_user(&world).delete_template(&id).await.unwrap();
+    world.another_user().delete_template(&id).await.unwrap();
     world.waits(Duration::from_mins(61)).await;
     world.settles().await;
     pool.is_of(2);
@@ -424,7 +387,7 @@ async fn a_deleted_template_is_noticed_when_launches_fail() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let id = world.region.templates()[0].id.clone();
-    another_user(&world).delete_template(&id).await.unwrap();
+    world.another_user().delete_template(&id).await.unwrap();
     pool.scales_to(3);
     world.waits(Duration::from_mins(4)).await;
     world.settles().await;

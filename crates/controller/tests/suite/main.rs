@@ -12,6 +12,7 @@
     reason = "what tests share may fail as loudly as the tests do"
 )]
 
+mod adopted;
 mod alerts;
 mod announcements;
 mod api_faults;

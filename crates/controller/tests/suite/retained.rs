@@ -13,7 +13,7 @@ use kube::ResourceExt as _;
 use std::time::Duration;
 
 async fn retaining(world: &World, replicas: i32) -> Pool<'_> {
-    world.pool("p").with(|spec| spec.deletion_policy = DeletionPolicy::Retain).of(replicas).await
+    world.pool("p").with(|spec| spec.deletion_policy = Some(DeletionPolicy::Retain)).of(replicas).await
 }
 
 /// Panics unless the group has these instances and no owner, and nothing of the pool is left in Kubernetes.
@@ -192,7 +192,7 @@ async fn what_was_paused_is_drained_when_a_user_changes_the_policy_to_delete() {
     let is_paused =
         || pool.machines().iter().any(|machine| machine.annotations().contains_key(PAUSED_ANNOTATION));
     world.until("they are paused", is_paused).await;
-    pool.edits(|spec| spec.deletion_policy = DeletionPolicy::Delete);
+    pool.edits(|spec| spec.deletion_policy = Some(DeletionPolicy::Delete));
     world.waits(Duration::from_mins(10)).await;
     pool.left_nothing();
 }

@@ -1,14 +1,13 @@
 //! What the responses and the memory say, read without the planner's help.
 
-use crate::desired::Adoption;
 use crate::{Desired, Memory, Observed, Recorded};
-use foo_model::AwsTime;
 use foo_model::eks::{
     AddonChange, Change, Cluster, ClusterStatus, EntryChange, PodIdentity, Query, QueryResult, TagChange,
     UpdateStatus,
 };
 use foo_model::names::{TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION};
 use foo_model::network::Tags;
+use foo_model::{Adoption, AwsTime};
 
 /// The inputs of a plan.
 pub(super) struct Facts<'a> {

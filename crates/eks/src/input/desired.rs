@@ -1,11 +1,11 @@
 //! What the cluster is to be. Written out from the FooControlPlane: every default is decided.
 
-use foo_model::SubnetId;
 use foo_model::eks::{
     AccessPolicy, AddonSettings, AuthenticationMode, EndpointAccess, IpFamily, LogType, Minor, Placement,
     ResolveConflicts, SupportType,
 };
 use foo_model::network::Tags;
+use foo_model::{Adoption, SubnetId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -108,17 +108,6 @@ pub struct Desired {
     pub deletion_confirmed: bool,
     /// Whether nothing is to be created, changed or deleted.
     pub paused: bool,
-}
-
-/// Whether a cluster that exists and has no owner is adopted. The tag `infrastructure.foo.com/adoptable` has to allow it as well.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Adoption {
-    /// The spec does not request it.
-    NotRequested,
-    /// The spec requests it, and the FooClusterIdentity does not allow it.
-    NotAllowed,
-    /// The spec requests it, and the FooClusterIdentity allows it.
-    Allowed,
 }
 
 /// Where the subnets of a control plane come from.

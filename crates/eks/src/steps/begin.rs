@@ -1,19 +1,18 @@
 //! Decides whether there is a cluster of that name, and whose it is. A cluster is never taken over by its name.
 
 use crate::Desired;
-use crate::desired::Adoption;
 use crate::draft::{Draft, Weight};
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::tags;
 use crate::timing::{CONFIRM, GONE};
-use foo_model::Reason;
 use foo_model::eks::{Change, Cluster, TagChange};
 use foo_model::names::{
     ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, TAG_ADOPTABLE, TAG_CLUSTER, TAG_CONTROL_PLANE,
     TAG_INSTALLATION,
 };
 use foo_model::network::Tags;
+use foo_model::{Adoption, Reason};
 
 /// What is known of the cluster.
 pub(crate) enum Standing<'s> {

@@ -2,7 +2,7 @@
 
 use crate::aws::role_arn;
 use crate::world::*;
-use foo_eks::desired::{Adoption, DeletionPolicy, Setting};
+use foo_eks::desired::{DeletionPolicy, Setting};
 use foo_eks::report::ConditionKind::*;
 use foo_model::eks::*;
 use foo_model::names::*;

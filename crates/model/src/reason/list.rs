@@ -135,6 +135,10 @@ reasons! {
     "instances are drained and about to be terminated"
     "wait"
 
+    AwaitingNodes NeedsUser [PoolDeleting True]
+    "the pool adopted instances whose Nodes Cluster API does not know, so that it could not drain them; the message names up to three. The provider deletes none of their Machines"
+    "wait a minute after an adoption. If it lasts: give the Nodes their provider ids, or delete the Machines or terminate the instances yourself; or `deletionPolicy: Retain`"
+
     InstancesShuttingDown Waiting [PoolReady True, ScalingDown True, PoolDeleting True]
     "AWS is terminating instances"
     "wait. If the message says that the process Terminate is suspended: resume it"
@@ -328,7 +332,7 @@ reasons! {
 
     LaunchTemplateNotOwned NeedsUser [LaunchTemplateReady False]
     "a launch template of this name does not have this pool's ownership tags; it is not touched. The message says whose it is by its tags, as with `GroupNotOwned`"
-    "delete the pool and create it again with another `spec.groupName` (it is immutable), or delete that launch template"
+    "delete the pool and create it again with another `spec.launchTemplateName` (it is immutable), or delete that launch template"
 
     NotYetObserved Waiting [LaunchTemplateReady Unknown, AutoScalingGroupReady Unknown, PoolDeleting True]
     "it has not been read from AWS yet"
@@ -357,7 +361,11 @@ reasons! {
 
     GroupNotOwned NeedsUser [AutoScalingGroupReady False]
     "a group of this name does not have this pool's ownership tags; it is not touched. The message says whose it is by its tags, if that is a pool of the same namespace; otherwise the manager's log does"
-    "`spec.groupName` is immutable: delete the pool and create it again with another. If the tags of this pool's own group were removed: restore them ([which](aws.md#ownership))"
+    "`spec.groupName` is immutable: delete the pool and create it again with another; or [adopt the group](../concepts/pools.md#adopt-a-group). If the tags of this pool's own group were removed: restore them ([which](aws.md#ownership))"
+
+    AdoptionWaiting NeedsUser [AutoScalingGroupReady False, LaunchTemplateReady Unknown]
+    "`spec.adopt` is true, and the group is not adopted yet: it does not exist, it has another number of instances or another share of on-demand instances than the pool requests, AWS is launching or terminating instances, or a launch template of the pool's name exists that is not its own. The message says which. The group is not touched"
+    "what the message says; [what adoption needs](../concepts/pools.md#adopt-a-group)"
 
     GroupOfAnotherInstallation NeedsUser [AutoScalingGroupReady False, LaunchTemplateReady Unknown]
     "the group has the id of another management cluster in its tag `infrastructure.foo.com/installation`; the message has both ids. Nothing is changed, drained or terminated"
@@ -483,8 +491,8 @@ reasons! {
     "wait; if it lasts: check what the message names"
 
     RolloutPaused NeedsUser [RollingOut True, PoolReady True, PoolReady False]
-    "the roll-out is paused by the annotation `infrastructure.foo.com/rollout-paused`"
-    "remove the annotation to continue"
+    "the roll-out is paused by the annotation `infrastructure.foo.com/rollout-paused`; or its instances are those of an [adopted group](../concepts/pools.md#adopt-a-group), and `spec.adopt` is true"
+    "to continue, remove the annotation, or set `spec.adopt` to false. The message says which"
 
     RolloutHalted NeedsUser [RollingOut True, PoolReady False]
     "the new launch template failed, and so did its roll-back or there is none; no instance is replaced. The message says what failed"
@@ -843,9 +851,9 @@ reasons! {
     "a user deleted the FooControlPlane, and its Cluster is not being deleted. The EKS cluster is kept until that is confirmed; the deletion of the FooControlPlane cannot be undone"
     "delete the Cluster; or, to lose the EKS cluster and keep the Cluster, the annotation `infrastructure.foo.com/deletion-allowed`. To keep the EKS cluster: [restore the FooControlPlane](../eks.md#deletion)"
 
-    AdoptionNotAllowed NeedsUser [EksClusterReady False]
-    "`spec.eks.adopt` is true and an EKS cluster of this name has no owner, but its adoption is not allowed: by the FooClusterIdentity (`allowAdoption`), or by the owner of the AWS account (the tag `infrastructure.foo.com/adoptable`). The message says by which. The cluster is not touched"
-    "[what adoption needs](../eks.md#adoption)"
+    AdoptionNotAllowed NeedsUser [EksClusterReady False, AutoScalingGroupReady False]
+    "`adopt` is true in the spec and an EKS cluster or Auto Scaling group of this name has no owner, but its adoption is not allowed: by the FooClusterIdentity (`allowAdoption`), or by the owner of the AWS account (the tag `infrastructure.foo.com/adoptable`). The message says by which. It is not touched"
+    "what adoption needs: [of EKS clusters](../eks.md#adoption), [of groups](../concepts/pools.md#adopt-a-group)"
 
     ClusterNameTaken NeedsUser [EksClusterReady False]
     "another FooControlPlane has an EKS cluster of this name, or was created earlier, and AWS sees the same user or role in both. Tokens name the cluster and no region, so that one for either cluster would be valid for both. No token is renewed. If both have clusters already and are in different namespaces, both stop"

@@ -1,15 +1,15 @@
 //! What the checker derives from the inputs by itself.
 
 use crate::Plan;
-use crate::action::{Action, GroupAction, InstanceAction, MachineAction};
-use crate::desired::{Desired, Goal};
+use crate::action::{Action, GroupAction, InstanceAction, MachineAction, PoolAction};
+use crate::desired::{Desired, Goal, Size};
 use crate::memory::Memory;
 use crate::observed::{Ec2State, Finalizer, Observed};
 use foo_model::hook::{COMPLETE_BEFORE_DEADLINE, LONGEST_WAIT};
 use foo_model::names::{self, TAG_INSTALLATION};
 use foo_model::{
-    Decrement, FooMachine, Group, Instance, InstanceId, LifecycleState, Machine, MachineName, MachinePause,
-    RemovalMark,
+    Adoption, Decrement, FooMachine, Group, Instance, InstanceId, InstancesMix, LaunchTemplateId,
+    LifecycleState, Machine, MachineName, MachinePause, NodeState, RemovalMark, SpecHash, TemplateVersion,
 };
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ impl<'a> Facts<'a> {
         } else {
             let name = names::machine_name(&self.desired.identity.pool, id);
             let unclaimed = !self.machines.contains_key(&name) && !self.claimed_lately(&name);
-            self.desired.goal == Goal::Remove && unclaimed
+            self.desired.goal == Goal::Remove && unclaimed && !self.cannot_be_drained(&name)
         }
     }
 
@@ -201,6 +201,108 @@ impl<'a> Facts<'a> {
         matches!(action, Action::Group(GroupAction::TagGroup { tags, .. }) if tags.get(TAG_INSTALLATION) == Some(own))
     }
 
+    /// Whether the spec requests the adoption of a group, and none is recorded.
+    pub(super) fn awaits_adoption(&self) -> bool {
+        self.desired.adoption != Adoption::NotRequested && self.observed.recorded_arn.is_none()
+    }
+
+    /// Whether the action adopts a group without an owner, as the spec, the identity and the tags of the group allow, with as many
+    /// instances as are desired, of the desired purchase options, after it was recorded.
+    pub(super) fn adopts_unowned(&self, action: &Action) -> bool {
+        let Action::Group(GroupAction::AdoptGroup { tags, desired: checked, .. }) = action else {
+            return false;
+        };
+        let Some(group) = self.group else { return false };
+        let identity = &self.desired.identity;
+        let has = |key: &str| group.tags.get(&format!("infrastructure.foo.com/{key}"));
+        let unowned = ["cluster", "pool", "installation"].into_iter().all(|key| has(key).is_none());
+        let consent = has("adoptable") == Some(&format!("{}/{}", identity.namespace, identity.pool));
+        let sized = match self.desired.size {
+            Size::Unknown => false,
+            Size::Replicas { wanted, ceiling } => {
+                group.sizes.desired == ceiling.map_or(wanted, |ceiling| wanted.min(ceiling))
+            }
+            Size::External { min, max, .. } => min <= group.sizes.desired && group.sizes.desired <= max,
+        };
+        let serving = group.instances.iter().filter(|it| it.lifecycle == LifecycleState::InService).count();
+        let counted = *checked == group.sizes.desired && u32::try_from(serving) == Ok(group.sizes.desired);
+        let on_demand = |mix: &Option<InstancesMix>| {
+            mix.as_ref().map_or((0, 100), |mix| (mix.on_demand_base, mix.on_demand_percentage))
+        };
+        let bought = on_demand(&group.mix) == on_demand(&self.desired.group.mix);
+        let owner = identity.owns(tags) && tags.get(TAG_INSTALLATION) == Some(&identity.installation);
+        let before = self.actions.iter().take_while(|it| *it != action);
+        let recorded = self.observed.recorded_adoption
+            || before.into_iter().any(|it| *it == Action::Pool(PoolAction::RecordAdoption));
+        let allowed = self.desired.goal == Goal::Run && self.desired.adoption == Adoption::Allowed;
+        let fits = sized && counted && bought;
+        allowed
+            && self.awaits_adoption()
+            && self.is_fresh()
+            && unowned
+            && consent
+            && fits
+            && owner
+            && recorded
+    }
+
+    /// The content that a version of the launch template has.
+    pub(super) fn hash_of_version(
+        &self,
+        id: &LaunchTemplateId,
+        version: TemplateVersion,
+    ) -> Option<&'a SpecHash> {
+        let template = self.observed.template.seen()?.as_ref().filter(|template| template.id == *id)?;
+        template.versions.iter().find(|record| record.version == version)?.spec_hash.as_ref()
+    }
+
+    /// The content that the Machine's instance was launched from.
+    pub(super) fn content_of(&self, name: &MachineName) -> Option<&'a SpecHash> {
+        let claim = self.claim_of(name)?;
+        let version = self.instances.get(&claim.instance).and_then(|instance| instance.template.as_ref());
+        version.and_then(|(id, version)| self.hash_of_version(id, *version)).or(claim.spec_hash.as_ref())
+    }
+
+    /// The content of an instance, which may have no FooMachine of this name.
+    fn content_of_instance(&self, instance: &Instance, name: &MachineName) -> Option<&'a SpecHash> {
+        let of_version =
+            instance.template.as_ref().and_then(|(id, version)| self.hash_of_version(id, *version));
+        of_version.or_else(|| self.content_of(name))
+    }
+
+    /// Whether the Machine's instance may have run Pods before it had a Machine, and no Node of it is known: nothing would drain it.
+    pub(super) fn cannot_be_drained(&self, name: &MachineName) -> bool {
+        let by_name = |id: &InstanceId| names::machine_name(&self.desired.identity.pool, id) == *name;
+        let id = match self.foo_machines.get(name) {
+            Some(claim) => Some(&claim.instance),
+            None => self.instances.keys().copied().find(|id| by_name(id)),
+        };
+        let Some(instance) = id.and_then(|id| self.instances.get(id)) else { return false };
+        let no_node = self.machines.get(name).is_none_or(|machine| machine.node == NodeState::None);
+        self.is_adopted() && no_node && self.content_of_instance(instance, name).is_none()
+    }
+
+    fn is_adopted(&self) -> bool {
+        self.may_manage_group()
+            && self.group.is_some_and(|group| {
+                let recorded = self.observed.recorded_adoption
+                    && self.observed.recorded_arn.as_ref() == Some(&group.arn);
+                recorded || group.tags.contains_key("infrastructure.foo.com/adopted")
+            })
+    }
+
+    /// Whether the Machine's instance serves in an adopted group and was not launched from the pool's template, which exists.
+    pub(super) fn is_of_others(&self, name: &MachineName) -> bool {
+        let Some(claim) = self.foo_machines.get(name) else { return false };
+        let Some(instance) = self.instances.get(&claim.instance) else { return false };
+        let Some(Some(template)) = self.observed.template.seen() else { return false };
+        let own = self.desired.identity.owns_template(&template.tags);
+        let of = instance.template.as_ref().map(|(id, _)| id);
+        own && self.is_adopted()
+            && instance.lifecycle == LifecycleState::InService
+            && of != Some(&template.id)
+    }
+
     pub(super) fn may_release(&self, name: &MachineName) -> bool {
         let Some(foo_machine) = self.foo_machines.get(name) else { return false };
         let abandoned = matches!(self.desired.goal, Goal::Remove | Goal::Retain) && self.group_is_foreign();
@@ -230,7 +332,7 @@ impl<'a> Facts<'a> {
         let template = self.observed.template.seen();
         let template_left = !self.is_another_installations()
             && template.is_none_or(|template| {
-                template.as_ref().is_some_and(|template| self.desired.identity.owns(&template.tags))
+                template.as_ref().is_some_and(|template| self.desired.identity.owns_template(&template.tags))
             });
         let group_left = !self.group_is_absent() && !self.group_is_foreign();
         match self.desired.goal {
@@ -263,6 +365,7 @@ pub(super) fn depends_on_size(action: &Action) -> bool {
         | Action::Group(
             // The size of a new group follows from the desired replicas alone.
             GroupAction::CreateGroup(_)
+            | GroupAction::AdoptGroup { .. }
             | GroupAction::TagGroup { .. }
             | GroupAction::SuspendProcesses { .. }
             | GroupAction::ResumeProcesses { .. }
@@ -304,6 +407,7 @@ pub(super) fn desired_after(action: &Action, desired: u32) -> u32 {
         )
         | Action::Group(
             GroupAction::CreateGroup(_)
+            | GroupAction::AdoptGroup { .. }
             | GroupAction::TagGroup { .. }
             | GroupAction::SuspendProcesses { .. }
             | GroupAction::ResumeProcesses { .. }

@@ -7,9 +7,7 @@ use super::sizes::{staying_instances, target};
 use crate::action::{Action, GroupAction, MachineAction, Precondition};
 use crate::desired::{Goal, OnFailure, Strategy, Wanted};
 use crate::observed::Verdict;
-use foo_model::{
-    Instance, LaunchTemplateId, LifecycleState, MachineName, NodeState, SpecHash, TemplateVersion, count,
-};
+use foo_model::{Instance, LifecycleState, MachineName, NodeState, SpecHash, TemplateVersion, count};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -34,8 +32,9 @@ pub(super) fn is_unhealthy(facts: &Facts<'_>, name: &MachineName) -> bool {
 
 /// Whether its instance was launched from other content than the target, and the provider replaces it.
 pub(super) fn is_outdated(facts: &Facts<'_>, name: &MachineName) -> bool {
-    let has = content_of(facts, name);
-    is_replaced_by_provider(facts) && has.is_some() && has != target_hash(facts)
+    let has = facts.content_of(name);
+    let differs = if has.is_some() { has != target_hash(facts) } else { facts.is_of_others(name) };
+    is_replaced_by_provider(facts) && differs
 }
 
 /// Whether it has the target content and has been unready for too long: it failed before.
@@ -49,7 +48,7 @@ pub(super) fn is_overdue(facts: &Facts<'_>, name: &MachineName) -> bool {
 
 fn is_replaced_by_provider(facts: &Facts<'_>) -> bool {
     let rules = facts.desired.rollout;
-    !rules.paused && rules.strategy == Strategy::RollingUpdate && target_hash(facts).is_some()
+    rules.paused.is_none() && rules.strategy == Strategy::RollingUpdate && target_hash(facts).is_some()
 }
 
 /// The content that all instances get; `None` if unknown, or if it failed without a rollback.
@@ -96,21 +95,6 @@ fn failed_content<'a>(facts: &Facts<'a>) -> Option<&'a SpecHash> {
     Some(&wanted.spec_hash).filter(|hash| stands(hash))
 }
 
-fn hash_of_version<'a>(
-    facts: &Facts<'a>,
-    id: &LaunchTemplateId,
-    version: TemplateVersion,
-) -> Option<&'a SpecHash> {
-    let template = facts.observed.template.seen()?.as_ref().filter(|template| template.id == *id)?;
-    template.versions.iter().find(|record| record.version == version)?.spec_hash.as_ref()
-}
-
-fn content_of<'a>(facts: &Facts<'a>, name: &MachineName) -> Option<&'a SpecHash> {
-    let claim = facts.claim_of(name)?;
-    let version = facts.instances.get(&claim.instance).and_then(|instance| instance.template.as_ref());
-    version.and_then(|(id, version)| hash_of_version(facts, id, *version)).or(claim.spec_hash.as_ref())
-}
-
 fn stays_available(facts: &Facts<'_>, found: &mut Found) {
     if facts.desired.goal != Goal::Run {
         return;
@@ -155,7 +139,7 @@ fn serves(facts: &Facts<'_>, name: &MachineName) -> bool {
     let runs = instance.is_some_and(|instance| instance.lifecycle == LifecycleState::InService);
     let since = machine.node_since.unwrap_or(machine.created);
     let ready_for = since.until(facts.observed.now);
-    let new = target_hash(facts).is_some() && content_of(facts, name) == target_hash(facts);
+    let new = target_hash(facts).is_some() && facts.content_of(name) == target_hash(facts);
     let long_enough = !new || ready_for >= Duration::from(facts.desired.rollout.min_ready);
     runs && machine.node == NodeState::Ready && long_enough
 }
@@ -170,7 +154,7 @@ fn launches_no_quarantined(facts: &Facts<'_>, found: &mut Found) {
             }
             _ => None,
         };
-        let launches = choice.and_then(|(id, version)| hash_of_version(facts, id, version));
+        let launches = choice.and_then(|(id, version)| facts.hash_of_version(id, version));
         let another = !good_ones(facts).is_empty();
         found.check(!another || launches != Some(bad), || Violation::LaunchesQuarantined {
             hash: bad.clone(),

@@ -42,6 +42,8 @@ pub(super) struct Pool {
     /// When the last effect took place.
     pub(super) last_effect: Timestamp,
     durations: Durations,
+    /// It adopted its group: that has no lifecycle hook of the provider's.
+    adopts: bool,
     due: BTreeMap<Timestamp, Vec<Effect>>,
     uids: u32,
 }
@@ -56,6 +58,7 @@ impl Pool {
             launches: 0,
             last_effect: now,
             durations: *durations,
+            adopts: false,
             due: BTreeMap::new(),
             uids: 0,
         };
@@ -177,6 +180,8 @@ impl Pool {
             PoolAction::BlockMove => self.observed.move_block = MoveBlock::Blocked,
             PoolAction::UnblockMove => self.observed.move_block = MoveBlock::Free,
             PoolAction::ForgetAdoption => self.desired.identity.adopt_from = None,
+            PoolAction::RecordAdoption => self.observed.recorded_adoption = true,
+            PoolAction::ForgetAdopted => self.observed.recorded_adoption = false,
             PoolAction::RecordArn { arn } => self.observed.recorded_arn = Some(arn.clone()),
             PoolAction::Quarantine { records } => self.observed.quarantine.clone_from(records),
             PoolAction::PublishReplicas { replicas } => {
@@ -196,7 +201,7 @@ impl Pool {
                 self.observed.template = LastRead::At { at, seen };
             }
             ReadAction::DescribeLifecycleHook { .. } => {
-                let seen = self.group().map(|_| HookConfig::DRAIN);
+                let seen = self.group().filter(|_| !self.adopts).map(|_| HookConfig::DRAIN);
                 self.observed.hook = LastRead::At { at, seen };
             }
             ReadAction::DescribeInstances { ids } => {
@@ -210,7 +215,7 @@ impl Pool {
     }
 
     fn change_template(&mut self, action: &TemplateAction) {
-        let name = self.desired.identity.group.to_string();
+        let name = self.desired.identity.template.clone();
         match action {
             TemplateAction::CreateTemplate { hashes, tags, .. } => {
                 let id = LaunchTemplateId::new("lt-forecast");
@@ -277,6 +282,10 @@ impl Pool {
                 self.observed.group = LastRead::At { at: self.observed.now, seen: Some(group) };
             }
             GroupAction::UpdateGroup { change, .. } => self.edit(|group| update(group, change)),
+            GroupAction::AdoptGroup { tags, .. } => {
+                self.adopts = true;
+                self.edit(|group| group.tags.extend(tags.clone()));
+            }
             GroupAction::TagGroup { tags, .. } => self.edit(|group| group.tags.extend(tags.clone())),
             GroupAction::SuspendProcesses { processes, .. } => self.edit(|group| {
                 group.suspended.extend(processes.iter().map(|process| (*process, String::new())));

@@ -1,10 +1,10 @@
 //! The desired state of one pool, validated. Invalid input either never becomes a value of these types, or is
 //! a [`Blocked`] inside one.
 
-use foo_model::names::{TAG_CLUSTER, TAG_INSTALLATION, TAG_POOL};
+use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_GROUP, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
-    Blocked, DeletionTimeouts, Group, GroupName, GroupSettings, InstancesMix, Seconds, SpecHash, Storage,
-    StoredUserData, SubnetId, TemplateContent, TemplateHashes,
+    Adoption, Blocked, DeletionTimeouts, Group, GroupName, GroupSettings, InstancesMix, Seconds, SpecHash,
+    Storage, StoredUserData, SubnetId, TemplateContent, TemplateHashes,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +19,15 @@ pub struct Desired {
     pub goal: Goal,
     /// Set while the pool is paused: the planner only observes.
     pub pause: Option<PausedBy>,
+    /// Whether a group that exists and has no owner is adopted.
+    #[serde(default)]
+    pub adoption: Adoption,
+    /// Whether the spec leaves open what becomes of the group when the pool is deleted: an adopted one stays.
+    #[serde(default)]
+    pub retains_adopted: bool,
+    /// Whether the spec names the group: otherwise it was not adopted.
+    #[serde(default)]
+    pub may_have_adopted: bool,
     /// What is still missing before the first AWS write; empty if nothing is.
     pub missing: Vec<Blocked>,
     /// The number of instances, and who manages it.
@@ -50,8 +59,10 @@ pub struct Identity {
     pub pool: String,
     /// Name of the Cluster.
     pub cluster: String,
-    /// Name of the group, and of its launch template.
+    /// Name of the group.
     pub group: GroupName,
+    /// Name of the launch template: that of the group, unless the spec has another one.
+    pub template: String,
     /// Id of this management cluster; the group carries it in a tag.
     pub installation: String,
     /// Id of the management cluster that, according to a user, has given the pool up to this one.
@@ -182,8 +193,17 @@ pub struct Rollout {
     pub ready_timeout: Seconds,
     /// What follows if a new instance takes longer.
     pub on_failure: OnFailure,
-    /// A user paused the roll-out.
-    pub paused: bool,
+    /// Why it is paused, if it is.
+    pub paused: Option<RolloutPause>,
+}
+
+/// Why a roll-out is paused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RolloutPause {
+    /// A user paused it with an annotation.
+    ByUser,
+    /// The spec requests the adoption of the group: its instances run unchanged until a user says otherwise.
+    Adoption,
 }
 
 /// Who replaces outdated instances.
@@ -301,11 +321,49 @@ impl Identity {
         ])
     }
 
+    /// The tags that mark a launch template as this pool's. Who has the group of that name has the template; one with another
+    /// name says whose it is.
+    pub fn template_tags(&self) -> BTreeMap<String, String> {
+        let mut tags = self.ownership_tags();
+        if self.template != self.group.as_str() {
+            tags.insert(TAG_GROUP.to_owned(), self.group.as_str().to_owned());
+        }
+        tags
+    }
+
+    /// Whether a launch template of the spec's name with these tags is this pool's.
+    pub fn owns_template(&self, tags: &BTreeMap<String, String>) -> bool {
+        let of_this_group = tags.get(TAG_GROUP).is_none_or(|group| group == self.group.as_str());
+        of_this_group && self.template_tags().iter().all(|(key, value)| tags.get(key) == Some(value))
+    }
+
     /// All tags that mark a group as this pool's, in this management cluster.
     pub fn group_tags(&self) -> BTreeMap<String, String> {
         let mut tags = self.ownership_tags();
         tags.insert(TAG_INSTALLATION.to_owned(), self.installation.clone());
         tags
+    }
+
+    /// All tags that mark a group as adopted by this pool, in this management cluster.
+    pub fn adopted_tags(&self) -> BTreeMap<String, String> {
+        let mut tags = self.group_tags();
+        tags.insert(TAG_ADOPTED.to_owned(), "true".to_owned());
+        tags
+    }
+
+    /// The value of the tag `adoptable` with which the owner of an AWS account lets this pool adopt a group.
+    pub fn adoptable_by(&self) -> String {
+        format!("{}/{}", self.namespace, self.pool)
+    }
+
+    /// Whether a group with these tags has no owner, and the owner of the AWS account lets this pool adopt it.
+    pub fn may_adopt(&self, tags: &BTreeMap<String, String>) -> bool {
+        !Self::have_owner(tags) && tags.get(TAG_ADOPTABLE) == Some(&self.adoptable_by())
+    }
+
+    /// Whether these tags name an owner of a group, if only in part: the provider adopts only a group without one.
+    pub fn have_owner(tags: &BTreeMap<String, String>) -> bool {
+        [TAG_CLUSTER, TAG_POOL, TAG_INSTALLATION].iter().any(|key| tags.contains_key(*key))
     }
 
     /// Whether the provider may change this group: it belongs to this pool, and to this management cluster or to one
@@ -343,7 +401,8 @@ impl Identity {
         let pool = tags.get(TAG_POOL)?.clone();
         let installation = tags.get(TAG_INSTALLATION).cloned().unwrap_or_default();
         let (namespace, cluster) = (namespace.to_owned(), cluster.to_owned());
-        Some(Self { namespace, pool, cluster, group, installation, adopt_from: None })
+        let template = group.as_str().to_owned();
+        Some(Self { namespace, pool, cluster, group, template, installation, adopt_from: None })
     }
 
     /// How messages on this pool name another pool. Users of this namespace must not learn names from other

@@ -52,6 +52,9 @@ pub struct Observed {
     pub quarantine: Vec<Quarantine>,
     /// FooMachinePool.spec.providerID.
     pub recorded_arn: Option<String>,
+    /// Whether the FooMachinePool has the annotation that its group was adopted.
+    #[serde(default)]
+    pub recorded_adoption: bool,
     /// Before this moment the planner decides nothing that depends on the group's size: a manager that just
     /// started, or just became the leader, does not know what its predecessor did last.
     pub size_decisions_from: Timestamp,
@@ -62,6 +65,13 @@ pub struct Observed {
     /// to users; no decision depends on them.
     #[serde(default)]
     pub termination_causes: BTreeMap<InstanceId, String>,
+}
+
+impl Observed {
+    /// Whether the FooMachinePool records that this very group was adopted, and not one that was created after that was deleted.
+    pub fn records_adoption_of(&self, group: &Group) -> bool {
+        self.recorded_adoption && self.recorded_arn.as_ref() == Some(&group.arn)
+    }
 }
 
 /// An observation with its age.

@@ -56,6 +56,10 @@ pub enum PoolAction {
     UnblockMove,
     /// Remove the annotation from the FooMachinePool that allowed adopting its group.
     ForgetAdoption,
+    /// Write the annotation onto the FooMachinePool that its group was adopted. Comes before the adoption.
+    RecordAdoption,
+    /// Remove it: the pool creates a group of its own.
+    ForgetAdopted,
     /// Write the group's ARN into FooMachinePool.spec.providerID.
     RecordArn {
         /// The ARN.
@@ -173,6 +177,15 @@ pub enum GroupAction {
         change: GroupChange,
         /// The cause, for events and logs.
         why: String,
+    },
+    /// Mark a group without an owner as this pool's, if it still has none and this desired capacity.
+    AdoptGroup {
+        /// The group.
+        name: GroupName,
+        /// The tags.
+        tags: BTreeMap<String, String>,
+        /// Its desired capacity.
+        desired: u32,
     },
     /// Create or overwrite tags of the group.
     TagGroup {
@@ -510,6 +523,7 @@ impl GroupAction {
         match self {
             Self::CreateGroup(group) => &group.name,
             Self::UpdateGroup { name, .. }
+            | Self::AdoptGroup { name, .. }
             | Self::TagGroup { name, .. }
             | Self::SuspendProcesses { name, .. }
             | Self::ResumeProcesses { name, .. }
@@ -605,6 +619,8 @@ mod tests {
                 "BlockMove",
                 "UnblockMove",
                 "ForgetAdoption",
+                "RecordAdoption",
+                "ForgetAdopted",
                 "RecordArn",
                 "Quarantine",
                 "PublishReplicas",
@@ -620,6 +636,7 @@ mod tests {
                 "DeleteTemplate",
                 "CreateGroup",
                 "UpdateGroup",
+                "AdoptGroup",
                 "TagGroup",
                 "SuspendProcesses",
                 "ResumeProcesses",

@@ -292,7 +292,10 @@ impl EventTrigger {
             ),
             Self::UserData => matches!(action, Action::Object(ObjectAction::StoreUserData { .. })),
             Self::Verdict => matches!(action, Action::Pool(PoolAction::Quarantine { .. })),
-            Self::Adoption | Self::Retention => matches!(action, Action::Group(GroupAction::TagGroup { .. })),
+            Self::Adoption => {
+                matches!(action, Action::Group(GroupAction::AdoptGroup { .. } | GroupAction::TagGroup { .. }))
+            }
+            Self::Retention => matches!(action, Action::Group(GroupAction::TagGroup { .. })),
             Self::NewFooMachine(machine) => matches!(
                 action,
                 Action::Machine(MachineAction::CreateFooMachine { name, .. }) if name == machine

@@ -4,7 +4,7 @@ use super::view::View;
 use crate::desired::{Desired, OnFailure, Wanted};
 use crate::observed::{Observed, Quarantine, Verdict};
 use foo_model::group::TemplateChoice;
-use foo_model::{FooMachine, Instance, LaunchTemplateId, SpecHash, TemplateVersion};
+use foo_model::{FooMachine, Instance, LaunchTemplateId, LifecycleState, SpecHash, TemplateVersion};
 use std::collections::BTreeMap;
 
 /// Whether an instance was launched from the desired content.
@@ -31,11 +31,15 @@ pub(crate) struct Content<'a> {
 struct Known<'a> {
     template: Option<&'a LaunchTemplateId>,
     hashes: BTreeMap<TemplateVersion, &'a SpecHash>,
+    /// The template is the pool's.
+    is_own: bool,
+    /// The group was adopted: with instances of another template, or of none.
+    adopted: bool,
 }
 
 impl<'a> Content<'a> {
     pub(super) fn of(desired: &'a Desired, observed: &'a Observed, view: View<'a>) -> Self {
-        let known = Known::of(desired, observed);
+        let known = Known::of(desired, observed, view);
         let failed_target = failed_target(desired, observed);
         let fallback = failed_target.and_then(|_| fallback(&known, observed, view));
         let target_hash = target_hash(desired, &known, fallback, view);
@@ -58,9 +62,16 @@ impl<'a> Content<'a> {
         self.known.hashes.get(&version).copied()
     }
 
+    /// Whether it may have run Pods before it had a Machine: a member of an adopted group that is not known to be launched from the
+    /// pool's template.
+    pub(super) fn may_be_adopted(&self, instance: &Instance, foo_machine: Option<&'a FooMachine>) -> bool {
+        self.known.adopted && self.spec_hash(instance, foo_machine).is_none()
+    }
+
     pub(super) fn state_of(&self, instance: &Instance, foo_machine: Option<&'a FooMachine>) -> ContentState {
         let Some(wanted) = self.target_hash else { return ContentState::Unknown };
         match self.spec_hash(instance, foo_machine) {
+            None if self.known.is_others(instance) => ContentState::Outdated,
             None => ContentState::Unknown,
             Some(hash) if hash == wanted => ContentState::UpToDate,
             Some(_) => ContentState::Outdated,
@@ -69,14 +80,23 @@ impl<'a> Content<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn of(desired: &Desired, observed: &'a Observed) -> Self {
+    fn of(desired: &Desired, observed: &'a Observed, view: View<'_>) -> Self {
         let template = observed.template.seen().and_then(Option::as_ref);
-        let own = template.filter(|template| desired.identity.owns(&template.tags));
+        let own = template.filter(|template| desired.identity.owns_template(&template.tags));
         let versions = own.map_or(&[][..], |template| &template.versions);
         Self {
             template: template.map(|template| &template.id),
             hashes: versions.iter().filter_map(|it| Some((it.version, it.spec_hash.as_ref()?))).collect(),
+            is_own: own.is_some(),
+            // The tag may be removed, and is restored.
+            adopted: matches!(view, View::Own(group) if group.was_adopted() || observed.records_adoption_of(group)),
         }
+    }
+
+    /// Whether a member of an adopted group was not launched from the pool's template.
+    fn is_others(&self, instance: &Instance) -> bool {
+        let of = instance.template.as_ref().map(|(id, _)| id);
+        self.adopted && self.is_own && instance.lifecycle == LifecycleState::InService && of != self.template
     }
 
     fn by_version(&self, instance: &Instance) -> Option<&'a SpecHash> {

@@ -1,6 +1,7 @@
 //! Whether the group exists, is usable, and which of its settings differ from the desired ones.
 //! `steps/group.rs` acts on it.
 
+use super::adoption::{AdoptionState, adoption};
 use super::facts::Facts;
 use super::size::ReplicasManagedBy;
 use super::template::{TemplateState, template_state};
@@ -127,6 +128,9 @@ pub(crate) fn wanted_tags(facts: &Facts<'_>) -> BTreeMap<String, String> {
 /// Desired tags that are missing or different. Other tags stay unchanged.
 pub(crate) fn lacking_tags(facts: &Facts<'_>, group: &Group) -> BTreeMap<String, String> {
     let mut tags = wanted_tags(facts);
+    if facts.observed.records_adoption_of(group) {
+        tags.extend(facts.desired.identity.adopted_tags());
+    }
     tags.retain(|key, value| group.tags.get(key) != Some(value));
     tags
 }
@@ -157,6 +161,14 @@ pub(crate) fn of_another_installation(facts: &Facts<'_>) -> Option<Blocked> {
 /// Why the group cannot be created or used, if that is certain.
 pub(crate) fn obstacle(facts: &Facts<'_>) -> Option<Blocked> {
     let name = &facts.desired.identity.group;
+    match adoption(facts) {
+        Some(AdoptionState::Blocked(blocked)) => return Some(blocked),
+        Some(AdoptionState::AwaitsTemplate | AdoptionState::Due(_)) => {
+            let message = format!("Auto Scaling group {name} is about to be adopted");
+            return Some(Blocked::new(Reason::AdoptionWaiting, message));
+        }
+        None => {}
+    }
     match facts.view {
         View::Foreign(_) if facts.other_installation().is_some() => of_another_installation(facts),
         View::Foreign(group) if group.status == GroupStatus::Active => Some(Blocked::new(

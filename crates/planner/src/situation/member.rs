@@ -7,7 +7,8 @@ use crate::memory::Memory;
 use crate::observed::{Ec2State, Observed};
 use foo_model::names::machine_name;
 use foo_model::{
-    FooMachine, Instance, InstanceId, LifecycleState, Machine, MachineName, Signal, SignalKind, Zone,
+    FooMachine, Instance, InstanceId, LifecycleState, Machine, MachineName, NodeState, Signal, SignalKind,
+    Zone,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +24,8 @@ pub(crate) struct Member<'a> {
     pub(crate) name: MachineName,
     pub(crate) state: MachineState,
     pub(crate) content: ContentState,
+    /// It may have run Pods before it had a Machine, because its group was adopted.
+    pub(crate) adopted: bool,
 }
 
 /// The state of a member in AWS and Kubernetes (docs/concepts/machines.md).
@@ -121,6 +124,7 @@ impl<'a> Sources<'_, 'a> {
         Member {
             state: self.state(instance, foo_machine, machine),
             content: self.content.state_of(instance, foo_machine),
+            adopted: self.content.may_be_adopted(instance, foo_machine),
             instance,
             foo_machine,
             machine,
@@ -224,6 +228,12 @@ impl Member<'_> {
             | MachineState::Released
             | MachineState::TerminateSent => true,
         }
+    }
+
+    /// Whether Cluster API could not drain it although Pods may run on it: an adopted instance whose Node is not known, because
+    /// Cluster API has not found it yet or it has another provider id. The provider deletes no such Machine by its own choice.
+    pub(crate) fn cannot_be_drained(&self) -> bool {
+        self.adopted && self.machine.is_none_or(|machine| machine.node == NodeState::None)
     }
 
     /// Its provider id.

@@ -10,9 +10,10 @@
 //! 2. `rollout`: the progress of replacements ([`Progress`]);
 //! 3. `announced`: what AWS announced, which instances are at risk, and the surge for them ([`RebalanceSurge`]).
 //!
-//! `template` and `group` derive from the facts what several steps and conditions need; `unhealthy` does from the
+//! `template`, `group` and `adoption` derive from the facts what several steps and conditions need; `unhealthy` does from the
 //! whole situation.
 
+mod adoption;
 mod announced;
 mod content;
 mod counts;
@@ -25,6 +26,7 @@ mod template;
 mod unhealthy;
 mod view;
 
+pub(crate) use adoption::{AdoptionState, adoption, is_secured, is_to_come};
 pub(crate) use announced::{announcement_states, at_risk, cooldown_since, is_advised, is_recommended, round};
 pub(crate) use content::ContentState;
 pub(crate) use facts::Facts;

@@ -6,7 +6,7 @@ use super::group::launches_wanted_content;
 use super::member::{MachineState, Member};
 use super::size::ReplicasManagedBy;
 use super::view::View;
-use crate::desired::{Goal, OnFailure, Strategy, Wanted};
+use crate::desired::{Goal, OnFailure, RolloutPause, Strategy, Wanted};
 use crate::observed::Verdict;
 use foo_model::{LifecycleState, NodeState, Timestamp, count};
 
@@ -40,7 +40,7 @@ pub(crate) enum Phase {
     Finished,
     /// Outdated instances wait until a user deletes their Machines.
     OnDelete,
-    /// A user paused it.
+    /// A user paused it, or the group was adopted and a user has not started it.
     Paused,
     /// The desired content is blocked, and some instances do not even have the content in use.
     Waiting,
@@ -65,6 +65,8 @@ impl Progress {
                     progress.updated += 1;
                     progress.updated_available += u32::from(available);
                 }
+                // It is not replaced.
+                ContentState::Outdated if member.cannot_be_drained() => {}
                 ContentState::Outdated => progress.outdated += 1,
                 ContentState::Unknown => {}
             }
@@ -106,7 +108,7 @@ fn phase(facts: &Facts<'_>, progress: Progress) -> Phase {
     match (progress.outdated, rules.strategy) {
         (0, _) if !is_unproven(facts, progress) => Phase::Finished,
         (_, Strategy::OnDelete) => Phase::OnDelete,
-        (_, Strategy::RollingUpdate) if rules.paused => Phase::Paused,
+        (_, Strategy::RollingUpdate) if rules.paused.is_some() => Phase::Paused,
         (_, Strategy::RollingUpdate) if matches!(facts.desired.template, Wanted::Blocked(_)) => {
             Phase::Waiting
         }
@@ -152,6 +154,8 @@ fn surge(facts: &Facts<'_>, progress: Progress, room: u32) -> u32 {
     let there = beyond.min(progress.updated.saturating_add(coming));
     match progress.phase {
         Phase::Finished | Phase::OnDelete => 0,
+        // No roll-out has begun: what is beyond the desired replicas is a scale-in.
+        Phase::Paused if facts.desired.rollout.paused == Some(RolloutPause::Adoption) => 0,
         Phase::Paused | Phase::Preparing | Phase::Waiting => room.min(there),
         // Failed instances stay for inspection, and others are launched in their place.
         Phase::Halted => room.min(there.max(progress.updated.saturating_sub(progress.updated_available))),

@@ -55,7 +55,9 @@ pub(crate) fn template_state<'a>(facts: &Facts<'a>) -> TemplateState<'a> {
         LastRead::Unknown => TemplateState::Unknown,
         LastRead::Failed { reason, message } => TemplateState::Failed { reason: *reason, message },
         LastRead::At { seen: None, .. } => TemplateState::Absent(wanted),
-        LastRead::At { seen: Some(template), .. } if !facts.desired.identity.owns(&template.tags) => {
+        LastRead::At { seen: Some(template), .. }
+            if !facts.desired.identity.owns_template(&template.tags) =>
+        {
             TemplateState::Foreign(template)
         }
         LastRead::At { seen: Some(template), .. } => match facts.content.fallback {

@@ -47,7 +47,7 @@ pub(crate) fn unhealthy<'s, 'a>(situation: &'s Situation<'a>) -> Unhealthy<'s, '
     let mut staying = Vec::new();
     for member in situation.members_that_are(MachineState::Active) {
         let Some(machine) = member.machine.filter(|machine| !machine.spared) else { continue };
-        if is_kept_for_inspection(situation, member) {
+        if is_kept_for_inspection(situation, member) || member.cannot_be_drained() {
             continue;
         }
         if let Some(why) = machine.unhealthy_because() {
@@ -56,7 +56,8 @@ pub(crate) fn unhealthy<'s, 'a>(situation: &'s Situation<'a>) -> Unhealthy<'s, '
         }
         let serving = member.instance.lifecycle == LifecycleState::InService;
         let Some(timeout) = situation.desired.remediation.join_timeout else { continue };
-        if !serving || machine.node != NodeState::None || !situation.knows_ages() {
+        // It joined long before it had a Machine.
+        if member.adopted || !serving || machine.node != NodeState::None || !situation.knows_ages() {
             continue;
         }
         let until = machine.created.plus(timeout.into());

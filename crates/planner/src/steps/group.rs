@@ -2,18 +2,20 @@
 //!
 //! The size step handles all sizes except the minimum.
 
-use crate::action::{GroupAction, InstanceAction};
+use crate::action::{GroupAction, InstanceAction, PoolAction};
 use crate::desired::Wanted;
 use crate::draft::{Draft, Stage};
 use crate::report::EventTrigger;
 use crate::situation::{
-    Difference, ReplicasManagedBy, Situation, TemplateState, View, differences, lacking_tags,
+    Difference, ReplicasManagedBy, Situation, TemplateState, View, differences, is_secured, lacking_tags,
     launches_suspended_by_aws, mix, template_state, wanted_min, wanted_tags, was_lost,
 };
 use crate::steps::objects;
 use crate::steps::own::may_create;
 use foo_model::hook::HookConfig;
-use foo_model::{EventReason, Group, InstanceId, LifecycleState, NewGroup, Process, Protection};
+use foo_model::{
+    EventReason, Group, GroupSettingsChange, InstanceId, LifecycleState, NewGroup, Process, Protection,
+};
 use std::collections::BTreeSet;
 
 /// Maximum of instances in one SetInstanceProtection call.
@@ -77,14 +79,27 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
             format!("Created Auto Scaling group {} with {size}", identity.group),
         );
     }
+    if situation.observed.recorded_adoption {
+        draft.act(Stage::Own, PoolAction::ForgetAdopted);
+    }
     draft.act(Stage::Group, GroupAction::CreateGroup(Box::new(group)));
     draft.act(Stage::Group, suspend(situation));
 }
 
 fn repair(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     protect(situation, group, draft);
+    let secured = is_secured(situation, group);
     for difference in differences(situation, group) {
-        repair_settings(difference, situation, group, draft);
+        match difference {
+            difference if secured => repair_settings(difference, situation, group, draft),
+            Difference::Processes | Difference::Tags => repair_settings(difference, situation, group, draft),
+            // That new instances are protected delays no drain.
+            Difference::Settings(GroupSettingsChange { new_instances: Some(protection), .. }) => {
+                let protects = GroupSettingsChange { new_instances: Some(protection), subnets: None };
+                repair_settings(Difference::Settings(protects), situation, group, draft);
+            }
+            Difference::Min | Difference::Max | Difference::Template | Difference::Settings(_) => {}
+        }
     }
     resume_launches(situation, group, draft);
 }
@@ -135,7 +150,11 @@ fn repair_settings(difference: Difference, situation: &Situation<'_>, group: &Gr
             let tags = lacking_tags(situation, group);
             draft.act(Stage::Decorate, GroupAction::TagGroup { name: group.name.clone(), tags });
         }
-        Difference::Processes => draft.act(Stage::Decorate, suspend(situation)),
+        Difference::Processes => {
+            // Of an adopted group, first of all: a failing call would delay it.
+            let stage = if group.was_adopted() { Stage::Protect } else { Stage::Decorate };
+            draft.act(stage, suspend(situation));
+        }
     }
 }
 

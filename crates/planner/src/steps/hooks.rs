@@ -10,26 +10,40 @@ use crate::draft::{Draft, Stage};
 use crate::memory::EFFECT_DEADLINE;
 use crate::observed::LastRead;
 use crate::report::EventTrigger;
-use crate::situation::{MachineState, Member, Situation, View, claim};
+use crate::situation::{MachineState, Member, Situation, View, claim, is_secured};
 use foo_model::hook::{
     COMPLETE_BEFORE_DEADLINE, DESCRIBE_HOOK_AFTER, HEARTBEAT_INTERVAL, HookConfig, HookWait,
 };
 use foo_model::{EventReason, Group, LifecycleState, Timestamp};
+use std::time::Duration;
 
 /// Maximum of completions in one plan. Each is a call; twenty leave room for other pools of the account, and
 /// the next pass continues.
 const COMPLETED_AT_ONCE: usize = 20;
 
+/// How long the termination of an adopted instance waits for its Machine, which drains it.
+const MACHINE_COMES: Duration = Duration::from_mins(10);
+
+/// When a pool is planned again whose adopted group is about to get the hook.
+const SECURED_SOON: Duration = Duration::from_secs(2);
+
 /// Creates the hook, or restores its settings.
 pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     let Some(group) = situation.writable_group() else { return };
     let name = group.name.clone();
+    // An adopted group has none from its creation: nothing comes before it.
+    let (reads, writes) =
+        if group.was_adopted() { (Stage::Protect, Stage::Protect) } else { (Stage::Read, Stage::Decorate) };
+    if !is_secured(situation, group) && !matches!(situation.observed.hook, LastRead::Failed { .. }) {
+        // The settings of the group wait for it.
+        draft.wake_at(situation.observed.now.plus(SECURED_SOON));
+    }
     match &situation.observed.hook {
         // It delays terminations, and there is nothing to terminate: a manager that starts with many empty groups does not ask about each.
         LastRead::Unknown if group.instances.is_empty() && group.sizes.desired == 0 => {}
-        LastRead::Unknown => draft.act(Stage::Read, ReadAction::DescribeLifecycleHook { group: name }),
+        LastRead::Unknown => draft.act(reads, ReadAction::DescribeLifecycleHook { group: name }),
         LastRead::At { at, .. } if is_outdated(situation, *at) => {
-            draft.act(Stage::Read, ReadAction::DescribeLifecycleHook { group: name });
+            draft.act(reads, ReadAction::DescribeLifecycleHook { group: name });
         }
         LastRead::At { seen: Some(terms), .. } if *terms == HookConfig::DRAIN => {}
         LastRead::At { seen, .. } => {
@@ -37,8 +51,7 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
                 let message = "Restoring lifecycle hook foo-drain: it was changed outside this provider";
                 draft.event(EventTrigger::Nothing, EventReason::DrainHookRepaired, message);
             }
-            draft
-                .act(Stage::Decorate, HookAction::PutLifecycleHook { group: name, terms: HookConfig::DRAIN });
+            draft.act(writes, HookAction::PutLifecycleHook { group: name, terms: HookConfig::DRAIN });
         }
         LastRead::Failed { .. } => {}
     }
@@ -132,6 +145,8 @@ fn verdict(situation: &Situation<'_>, member: &Member<'_>, hold: HookWait) -> Op
     let coming = situation.memory.created_machines.contains_key(&member.name);
     match claim(member.foo_machine, member.machine, situation.memory) {
         MachineState::Released => Some(Verdict::Drained),
+        // Cluster API is about to create the Machine of an instance that has Pods.
+        MachineState::AwaitingMachine if member.adopted && now < hold.since.plus(MACHINE_COMES) => None,
         MachineState::New | MachineState::AwaitingMachine if member.machine.is_none() && !coming => {
             Some(Verdict::NeverJoined)
         }

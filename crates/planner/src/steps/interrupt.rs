@@ -42,7 +42,7 @@ pub(crate) fn replace_at_risk(situation: &Situation<'_>, draft: &mut Draft) {
         return;
     }
     let mut candidates: Vec<&Member<'_>> = at_risk(situation, situation.rollout)
-        .filter(|member| !draft.deleted.contains(&member.name))
+        .filter(|member| !draft.deleted.contains(&member.name) && !member.cannot_be_drained())
         .collect();
     // Certain terminations before possible ones, the earliest announcement first.
     candidates.sort_by_key(|it| {

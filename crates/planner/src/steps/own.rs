@@ -5,7 +5,7 @@ use crate::desired::Goal;
 use crate::draft::{Draft, Stage};
 use crate::observed::{Finalizer, MoveBlock};
 use crate::report::EventTrigger;
-use crate::situation::{Situation, View};
+use crate::situation::{AdoptionState, Situation, View, adoption, is_to_come};
 use foo_model::EventReason;
 use foo_model::names::TAG_INSTALLATION;
 
@@ -50,6 +50,56 @@ pub(crate) fn adopt(situation: &Situation<'_>, draft: &mut Draft) {
     );
     let tags = [(TAG_INSTALLATION.to_owned(), identity.installation.clone())].into();
     draft.act(Stage::Own, GroupAction::TagGroup { name: group.name.clone(), tags });
+}
+
+/// Adopts a group that has no owner, if the spec requests it and everything allows it. Until an observation shows the adoption the
+/// plan does nothing else.
+pub(crate) fn adopt_unowned(situation: &Situation<'_>, draft: &mut Draft) -> bool {
+    let (Some(AdoptionState::Due(group)), true) = (adoption(situation), situation.is_fresh()) else {
+        return false;
+    };
+    let identity = &situation.desired.identity;
+    draft.event(
+        EventTrigger::Adoption,
+        EventReason::AutoScalingGroupAdopted,
+        format!(
+            "Adopting Auto Scaling group {} with desired capacity {}: it has no owner",
+            group.name, group.sizes.desired
+        ),
+    );
+    if !situation.observed.recorded_adoption {
+        draft.act(Stage::Own, PoolAction::RecordAdoption);
+    }
+    let (name, tags) = (group.name.clone(), identity.adopted_tags());
+    draft.act(Stage::Own, GroupAction::AdoptGroup { name, tags, desired: group.sizes.desired });
+    true
+}
+
+/// Records on the FooMachinePool that the group was adopted, if the record is lost. A deletion that would delete the group because of
+/// that waits for it.
+pub(crate) fn record_adoption(situation: &Situation<'_>, draft: &mut Draft) -> bool {
+    let View::Own(group) = situation.view else { return false };
+    let counts = match situation.desired.goal {
+        Goal::Run => true,
+        Goal::Remove => situation.desired.retains_adopted && situation.desired.may_have_adopted,
+        Goal::Retain | Goal::Orphan => false,
+    };
+    let lacks = group.was_adopted() && !situation.observed.recorded_adoption;
+    if counts && lacks {
+        draft.act(Stage::Own, PoolAction::RecordAdoption);
+    }
+    counts && lacks
+}
+
+/// Whether a deletion waits until the group is known. If it was adopted, it may stay (the record of that may be lost), and what cannot
+/// be drained must not be deleted.
+pub(crate) fn awaits_group(situation: &Situation<'_>) -> bool {
+    let unknown = match situation.view {
+        View::Unknown | View::Failed { .. } => true,
+        View::Absent | View::Foreign(_) | View::Own(_) => false,
+    };
+    let adopted = situation.observed.recorded_adoption || situation.desired.may_have_adopted;
+    unknown && adopted && situation.observed.recorded_arn.is_some() && situation.desired.goal == Goal::Remove
 }
 
 /// Removes the permission to adopt once the group is this management cluster's: two clusters with permission
@@ -112,7 +162,8 @@ pub(crate) fn release_pool(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// Whether the provider may create something in AWS: all prerequisites exist.
+/// Whether the provider may create something in AWS: all prerequisites exist, and no group is to be adopted instead.
 pub(crate) fn may_create(situation: &Situation<'_>) -> bool {
-    situation.desired.missing.is_empty() && situation.desired.goal == Goal::Run
+    let adopts = !matches!(situation.view, View::Own(_)) && is_to_come(situation);
+    situation.desired.missing.is_empty() && situation.desired.goal == Goal::Run && !adopts
 }

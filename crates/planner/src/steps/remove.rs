@@ -26,6 +26,12 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft) {
         // Before the Machines are deleted: those whose instance is gone are excluded from draining first.
         machines::reconcile_missing(situation, draft);
     }
+    if situation.members.iter().any(|member| member.adopted)
+        && situation.observed.template == LastRead::Unknown
+    {
+        // It shows which instances were launched from it.
+        draft.act(Stage::Read, ReadAction::DescribeLaunchTemplate);
+    }
     delete_machines(situation, draft);
     delete_ownerless(situation, draft);
     if let Some(group) = situation.writable_group() {
@@ -41,7 +47,9 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft) {
 
 /// Deletes all Machines at once: Cluster API drains them in parallel and respects disruption budgets.
 fn delete_machines(situation: &Situation<'_>, draft: &mut Draft) {
-    for machine in &situation.observed.machines {
+    let spared: BTreeSet<&MachineName> =
+        situation.members.iter().filter(|it| it.cannot_be_drained()).map(|member| &member.name).collect();
+    for machine in situation.observed.machines.iter().filter(|machine| !spared.contains(&machine.name)) {
         delete_machine(situation, Some(machine), "the pool is being deleted", draft);
     }
 }
@@ -57,7 +65,7 @@ fn delete_ownerless(situation: &Situation<'_>, draft: &mut Draft) {
             && !claimed.contains(&foo_machine.name)
             && !situation.memory.created_machines.contains_key(&foo_machine.name)
     };
-    // The machines step deletes those whose instance is gone.
+    // The machines step deletes those whose instance is gone. An adopted instance may have Pods that nothing would drain.
     let buried: BTreeSet<&MachineName> = situation
         .missing
         .iter()
@@ -65,6 +73,7 @@ fn delete_ownerless(situation: &Situation<'_>, draft: &mut Draft) {
             situation.knows_members() && missing.ec2_state == Some(crate::observed::Ec2State::Gone)
         })
         .map(|missing| &missing.foo_machine.name)
+        .chain(situation.members.iter().filter(|it| it.adopted).map(|member| &member.name))
         .collect();
     for foo_machine in situation.observed.foo_machines.iter().filter(ownerless) {
         if !buried.contains(&foo_machine.name) {
@@ -113,7 +122,8 @@ fn stop_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     }
 }
 
-/// Whether the removal may terminate an instance: Cluster API released it, or Kubernetes never knew it.
+/// Whether the removal may terminate an instance: Cluster API released it, or Kubernetes never knew it and the provider's group
+/// launched it.
 ///
 /// Members that are neither capacity nor terminating are terminated as well once they are released; one that
 /// a user is detaching is left to that user.
@@ -121,7 +131,9 @@ fn may_end(situation: &Situation<'_>, member: &Member<'_>) -> bool {
     let detached = matches!(member.instance.lifecycle, LifecycleState::Detaching | LifecycleState::Detached);
     let free = |claimed| match claimed {
         MachineState::New => {
-            member.machine.is_none() && !situation.memory.created_machines.contains_key(&member.name)
+            !member.adopted
+                && member.machine.is_none()
+                && !situation.memory.created_machines.contains_key(&member.name)
         }
         MachineState::Released => true,
         MachineState::AwaitingMachine
@@ -168,7 +180,9 @@ pub(crate) fn finish(situation: &Situation<'_>, draft: &mut Draft) {
             draft.act(Stage::Read, ReadAction::DescribeLaunchTemplate);
             return;
         }
-        LastRead::At { seen: Some(template), .. } if situation.desired.identity.owns(&template.tags) => {
+        LastRead::At { seen: Some(template), .. }
+            if situation.desired.identity.owns_template(&template.tags) =>
+        {
             objects::remove(situation, Some(template), draft);
             draft.act(Stage::Finish, TemplateAction::DeleteTemplate { id: template.id.clone() });
             return;

@@ -8,7 +8,7 @@ use crate::desired::Size;
 use crate::draft::{Draft, Stage};
 use crate::recent_targets::RecentTargets;
 use crate::report::EventTrigger;
-use crate::situation::{ReplicasManagedBy, Situation, View};
+use crate::situation::{ReplicasManagedBy, Situation, View, is_secured};
 use crate::steps::objects;
 use crate::steps::own::may_create;
 use crate::steps::template::postpones_raise;
@@ -22,6 +22,8 @@ pub(crate) fn adjust(situation: &Situation<'_>, draft: &mut Draft) {
         return;
     };
     match situation.target.managed_by {
+        // Its sizes wait, like its other settings.
+        ReplicasManagedBy::Replicas if !is_secured(situation, group) => {}
         ReplicasManagedBy::Replicas => {
             raise(situation, group, draft);
             cancel_unlaunched(situation, group, draft);

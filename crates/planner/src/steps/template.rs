@@ -7,7 +7,7 @@ use crate::desired::{Template, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::memory::RAISE_WAITS;
 use crate::report::EventTrigger;
-use crate::situation::{Situation, TemplateState, View, template_state};
+use crate::situation::{AdoptionState, Situation, TemplateState, View, adoption, template_state};
 use crate::steps::objects;
 use crate::steps::own::may_create;
 use foo_model::group::TemplateChoice;
@@ -51,7 +51,9 @@ pub(crate) fn postpones_raise(situation: &Situation<'_>, draft: &mut Draft) -> b
 
 /// Reads the template, creates it, or creates a version, whichever comes next.
 pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
-    if matches!(situation.view, View::Foreign(_)) || !may_create(situation) {
+    // What a group is adopted for has to be known before.
+    let awaited = matches!(adoption(situation), Some(AdoptionState::AwaitsTemplate));
+    if !awaited && (matches!(situation.view, View::Foreign(_)) || !may_create(situation)) {
         return;
     }
     // Until the group is observed, the template may belong to another management cluster: its own tags do not
@@ -103,9 +105,9 @@ fn read_again(situation: &Situation<'_>, draft: &mut Draft) {
 fn create(situation: &Situation<'_>, wanted: &Template) -> TemplateAction {
     let identity = &situation.desired.identity;
     let mut tags = situation.desired.group.tags.clone();
-    tags.extend(identity.ownership_tags());
+    tags.extend(identity.template_tags());
     TemplateAction::CreateTemplate {
-        name: identity.group.as_str().to_owned(),
+        name: identity.template.clone(),
         content: Box::new(wanted.content.clone()),
         hashes: wanted.hashes(),
         tags,

@@ -314,7 +314,8 @@ impl<'s, 'a> Queue<'s, 'a> {
         for candidate in candidates {
             let zone = candidate.member.zone();
             *queue.zones.entry(zone).or_default() += 1;
-            if !includes(candidate.member) {
+            let spared = candidate.member.cannot_be_drained() && candidate.rank != Rank::Marked;
+            if spared || !includes(candidate.member) {
                 continue;
             }
             queue.ranks.entry(candidate.rank).or_default().entry(zone).or_default().push_back(candidate);

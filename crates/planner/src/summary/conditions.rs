@@ -1,13 +1,13 @@
 //! Derives each condition from the situation.
 
-use super::parts::{condition, cut, departures, kept, many, said};
+use super::parts::{condition, cut, departures, kept, many, said, undrainable};
 use super::{ready, replacing};
 use crate::desired::{Goal, PausedBy};
 use crate::draft::Draft;
 use crate::observed::{Finalizer, LastRead};
 use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{
-    Difference, MissingObject, Situation, TemplateState, View, differences, group_is_gone,
+    Difference, MissingObject, Situation, TemplateState, View, differences, group_is_gone, is_to_come,
     launches_suspended_by_aws, missing_object, obstacle, of_another_installation, template_state, was_lost,
 };
 use foo_model::group::GroupStatus;
@@ -92,7 +92,7 @@ fn launch_template(situation: &Situation<'_>) -> Condition {
     if let Some(Blocked { reason, message }) = of_another_installation(situation) {
         return condition(kind, Status::Unknown, reason, message);
     }
-    let name = &situation.desired.identity.group;
+    let name = &situation.desired.identity.template;
     match template_state(situation) {
         TemplateState::Blocked(blocked) => condition(kind, Status::False, blocked.reason, &blocked.message),
         TemplateState::Unknown => condition(
@@ -108,6 +108,15 @@ fn launch_template(situation: &Situation<'_>) -> Condition {
             Reason::LaunchTemplateNotOwned,
             situation.desired.identity.of_another_owner(&format!("launch template {name}"), &template.tags),
         ),
+        // It is created after the adoption: the group's condition says what that waits for.
+        TemplateState::Absent(_) if is_to_come(situation) && !matches!(situation.view, View::Own(_)) => {
+            condition(
+                kind,
+                Status::Unknown,
+                Reason::AdoptionWaiting,
+                "it is created once the group is adopted",
+            )
+        }
         TemplateState::Absent(_) => condition(
             kind,
             Status::False,
@@ -301,6 +310,12 @@ fn removal(situation: &Situation<'_>) -> (Reason, String) {
     if let Some((reason, message)) = departures(situation) {
         return (reason, message);
     }
+    if let Some(message) = undrainable(situation) {
+        return (
+            Reason::AwaitingNodes,
+            format!("{message}. To continue, delete their Machines or terminate the instances yourself"),
+        );
+    }
     let instances = u32::try_from(situation.members.len()).unwrap_or(u32::MAX);
     match situation.view {
         View::Unknown => said(Reason::NotYetObserved, "the group has not been read yet"),
@@ -333,7 +348,7 @@ fn removal(situation: &Situation<'_>) -> (Reason, String) {
                     said(Reason::Finished, "what is left in AWS was not created by this management cluster")
                 }
                 Some(None) => said(Reason::Finished, "nothing is left in AWS"),
-                Some(Some(template)) if !situation.desired.identity.owns(&template.tags) => {
+                Some(Some(template)) if !situation.desired.identity.owns_template(&template.tags) => {
                     said(Reason::Finished, "nothing of this pool is left in AWS")
                 }
                 None if situation.observed.finalizer == Finalizer::Absent => {

@@ -1,5 +1,6 @@
 //! Parts that several conditions share.
 
+use crate::desired::Goal;
 use crate::draft::{Postponed, Until};
 use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{MachineState, Situation};
@@ -100,4 +101,26 @@ pub(super) fn named(situation: &Situation<'_>, standing: MachineState) -> String
 /// `1 Machine`, `2 Machines`.
 pub(super) fn many(count: u32, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// What prevents the provider from deleting Machines of adopted instances, if something does.
+pub(super) fn undrainable(situation: &Situation<'_>) -> Option<String> {
+    let members = situation.members.iter().filter(|member| {
+        // Before there is a Machine, one is about to be created; not for a pool that is being deleted.
+        let stays = match member.state {
+            MachineState::Active => true,
+            MachineState::New | MachineState::AwaitingMachine | MachineState::OutOfService => {
+                situation.desired.goal == Goal::Remove
+            }
+            _ => false,
+        };
+        stays && member.cannot_be_drained()
+    });
+    let ids = some_names(members.map(|member| member.instance.id.as_str()));
+    (!ids.is_empty()).then(|| {
+        format!(
+            "Cluster API knows no Node of {ids} in the adopted group, and could not drain them, so the provider does not \
+             delete their Machines; their Nodes need the provider id aws:///<zone>/<instance id>"
+        )
+    })
 }

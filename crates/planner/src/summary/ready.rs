@@ -2,7 +2,7 @@
 //! roll-out within its budget, is a reason of a pool that is ready: clients that wait for `Ready` would take it for a failure
 //! otherwise (decision 0021).
 
-use super::parts::{condition, cut, departures, is_suspended, kept, many};
+use super::parts::{condition, cut, departures, is_suspended, kept, many, undrainable};
 use crate::desired::Goal;
 use crate::draft::Draft;
 use crate::observed::LastRead;
@@ -165,5 +165,6 @@ fn with_warnings(situation: &Situation<'_>, message: String) -> String {
         .filter(|warning| !warning.reason.is_about_autoscaler())
         .map(|warning| warning.message.clone())
         .chain(cut(situation))
+        .chain(undrainable(situation).filter(|_| situation.desired.goal == Goal::Run))
         .fold(message, |message, warning| format!("{message}; warning: {warning}"))
 }

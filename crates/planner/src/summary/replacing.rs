@@ -1,7 +1,7 @@
 //! Messages about the replacement of outdated and unhealthy instances.
 
 use super::parts::{condition, many};
-use crate::desired::{Goal, Wanted};
+use crate::desired::{Goal, RolloutPause, Wanted};
 use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status};
 use crate::situation::{
     ContentState, MachineState, Phase, Situation, View, is_available, staying, unhealthy,
@@ -42,9 +42,14 @@ fn message(situation: &Situation<'_>, phase: RolloutPhase) -> String {
         RolloutPhase::OnDelete => {
             "delete outdated Machines to have them replaced: spec.rollout.strategy is OnDelete".to_owned()
         }
-        RolloutPhase::Paused => {
-            format!("paused by the annotation {}", foo_model::names::ROLLOUT_PAUSED_ANNOTATION)
-        }
+        RolloutPhase::Paused => match situation.desired.rollout.paused {
+            Some(RolloutPause::Adoption) => {
+                "instances of the adopted group are replaced once spec.adopt is false".to_owned()
+            }
+            Some(RolloutPause::ByUser) | None => {
+                format!("paused by the annotation {}", foo_model::names::ROLLOUT_PAUSED_ANNOTATION)
+            }
+        },
         RolloutPhase::Waiting => match &situation.desired.template {
             Wanted::Blocked(blocked) => blocked.message.clone(),
             Wanted::Ready(_) => String::new(),

@@ -202,6 +202,7 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
             .collect(),
         move_block: foo_planner::observed::MoveBlock::Free,
         recorded_arn: Some("arn".to_owned()),
+        recorded_adoption: false,
         size_decisions_from: if manager.settled { NOW.minus(TICK) } else { NOW.plus(TICK / 2) },
         launch_failure: None,
         stored: foo_planner::observed::LastRead::Unknown,

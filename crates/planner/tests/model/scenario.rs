@@ -366,6 +366,7 @@ impl Scenario {
             pool: super::state::POOL.to_owned(),
             cluster: "prod".to_owned(),
             group: Self::name(),
+            template: Self::name().to_string(),
             installation: "here".to_owned(),
             adopt_from: None,
         }
@@ -402,6 +403,9 @@ impl Scenario {
             identity: Self::identity(),
             goal: Goal::Run,
             pause: None,
+            adoption: foo_model::Adoption::NotRequested,
+            retains_adopted: false,
+            may_have_adopted: false,
             missing: Vec::new(),
             size: Size::Replicas { wanted: state.target.into(), ceiling: None },
             template: Wanted::Ready(content(state.content)),
@@ -423,7 +427,7 @@ impl Scenario {
                 min_ready: Seconds(0),
                 ready_timeout: if self.broken { Seconds(60) } else { Seconds(1_000_000) },
                 on_failure: self.on_failure,
-                paused: false,
+                paused: None,
             },
             remediation: Remediation {
                 enabled: false,

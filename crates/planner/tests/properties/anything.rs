@@ -4,17 +4,18 @@
 use super::cases;
 use crate::world::{World, content, pool};
 use foo_model::group::GroupStatus;
-use foo_model::names::TAG_INSTALLATION;
+use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_INSTALLATION};
 use foo_model::{
-    Agreement, Blocked, Comparison, Deletion, Difference, Health, InstanceId, LifecycleState, MachineName,
-    MachinePause, NodeState, Process, Protection, Reason, RemovalMark, Seconds, Signal, SignalKind, Sizes,
-    Timestamp,
+    Adoption, Agreement, Blocked, Comparison, Deletion, Difference, FooMachine, Health, InstanceId,
+    LifecycleState, MachineName, MachinePause, NodeState, Process, Protection, Reason, RemovalMark, Seconds,
+    Signal, SignalKind, Sizes, Timestamp,
 };
 use foo_planner::action::{GroupAction, HookAction, MachineAction, NodeAction};
 use foo_planner::desired::{PausedBy, Rebalance, Size, Wanted};
 use foo_planner::observed::{Ec2State, Finalizer, NOT_FOUND_FOR};
 use foo_planner::{Action, Goal, LastRead, Memory, Observed, plan, violations};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 /// One change of what is observed, desired or remembered; numbers pick among what there is.
 #[derive(Clone, Debug)]
@@ -41,6 +42,11 @@ enum Twist {
     Elsewhere,
     OfLongAgo,
     AdoptsFrom(&'static str),
+    /// The group has no owner, and the pool has none yet; the owner of the account lets it adopt the group.
+    Adoptable,
+    Adopts(Adoption),
+    /// The group was adopted, with an instance of another launch template.
+    Adopted(usize),
     NoTemplateTags,
     GroupDeleting,
     NoGroup,
@@ -129,6 +135,9 @@ fn twist() -> impl Strategy<Value = Twist> {
         2 => Just(Twist::Goal(Goal::Remove)),
         2 => Just(Twist::Goal(Goal::Retain)),
         2 => pick().prop_map(Twist::PausedMachine),
+        3 => Just(Twist::Adoptable),
+        3 => prop::sample::select(vec![Adoption::Allowed, Adoption::NotAllowed]).prop_map(Twist::Adopts),
+        2 => pick().prop_map(Twist::Adopted),
         1 => prop::sample::select(vec!["v1", "v2"]).prop_map(Twist::Content),
         4 => (number(), prop::option::of(number())).prop_map(|(wanted, ceiling)| Twist::Target(wanted, ceiling)),
         2 => (0_u32..4, 4_u32..8).prop_map(|(min, max)| Twist::External(min, max)),
@@ -233,6 +242,11 @@ fn apply_to_group_or_target(twist: &Twist, ids: &[InstanceId], world: &mut World
         }
         Twist::External(min, max) => desired.size = Size::External { min: *min, max: *max, published: *min },
         Twist::NobodyKnows => desired.size = Size::Unknown,
+        Twist::Adopts(adoption) => {
+            desired.adoption = *adoption;
+            desired.retains_adopted = *adoption == Adoption::Allowed;
+            desired.may_have_adopted = true;
+        }
         Twist::AdoptsFrom(id) => desired.identity.adopt_from = Some((*id).to_owned()),
         Twist::NoGroup => observed.group = LastRead::At { at: observed.now, seen: None },
         Twist::GroupUnknown => observed.group = LastRead::Unknown,
@@ -246,6 +260,10 @@ fn apply_to_group_or_target(twist: &Twist, ids: &[InstanceId], world: &mut World
                     group.sizes = Sizes { min: *min, max: *max, desired: *desired };
                 }
                 Twist::NoTags => group.tags.clear(),
+                Twist::Adoptable => {
+                    group.tags = BTreeMap::from([(TAG_ADOPTABLE.to_owned(), "ns/workers".to_owned())]);
+                    observed.recorded_arn = None;
+                }
                 Twist::Elsewhere => {
                     group.tags.insert(TAG_INSTALLATION.to_owned(), "elsewhere".to_owned());
                 }
@@ -257,11 +275,20 @@ fn apply_to_group_or_target(twist: &Twist, ids: &[InstanceId], world: &mut World
                     group.suspended.remove(&Process::AZRebalance);
                 }
                 Twist::DropInstance(at) => group.instances.retain(|it| it.id != ids[at % ids.len()]),
-                Twist::Lifecycle(at, _) | Twist::Unhealthy(at) | Twist::Unprotected(at) => {
+                Twist::Lifecycle(at, _)
+                | Twist::Unhealthy(at)
+                | Twist::Unprotected(at)
+                | Twist::Adopted(at) => {
+                    if matches!(other, Twist::Adopted(_)) {
+                        group.tags.insert(TAG_ADOPTED.to_owned(), "true".to_owned());
+                        let of = |it: &&mut FooMachine| it.instance == ids[at % ids.len()];
+                        observed.foo_machines.iter_mut().filter(of).for_each(|it| it.spec_hash = None);
+                    }
                     for instance in group.instances.iter_mut().filter(|it| it.id == ids[at % ids.len()]) {
                         match other {
                             Twist::Lifecycle(_, state) => instance.lifecycle = state.clone(),
                             Twist::Unhealthy(_) => instance.health = Health::Unhealthy,
+                            Twist::Adopted(_) => instance.template = None,
                             _ => instance.protection = Protection::Unprotected,
                         }
                     }

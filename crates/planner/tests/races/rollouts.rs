@@ -6,7 +6,7 @@ use foo_model::{
     Blocked, LaunchTemplateId, MachineName, NodeState, Reason, Seconds, SpecHash, TemplateVersion, Timestamp,
 };
 use foo_planner::action::MachineAction;
-use foo_planner::desired::{IntOrPercent, OnFailure, PausedBy, Wanted};
+use foo_planner::desired::{IntOrPercent, OnFailure, PausedBy, RolloutPause, Wanted};
 use foo_planner::observed::Verdict;
 use foo_planner::report::ConditionKind;
 use foo_planner::{Action, LastRead, Plan};
@@ -412,7 +412,7 @@ fn a_scale_in_ends_in_the_right_size_while_a_roll_out_is_stopped() {
     assert!(!world.kube.alive().contains(&marked));
 
     let mut world = with_wide_surge();
-    world.desired.rollout.paused = true;
+    world.desired.rollout.paused = Some(RolloutPause::ByUser);
     wants(&mut world, "v2", "d1");
     steps(&mut world, 10);
     world.scale_to(3);

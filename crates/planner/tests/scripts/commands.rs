@@ -2,10 +2,10 @@
 
 use super::forms::{Form, Value};
 use super::print;
-use crate::world::{Launches, Pool, World, content, foreign_group};
+use crate::world::{Launches, Pool, World, content, foreign_group, unowned_group};
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{Reason, SignalKind};
-use foo_planner::desired::{OnFailure, PausedBy, Rebalance, Strategy, VictimPolicy, Wanted};
+use foo_planner::desired::{OnFailure, PausedBy, Rebalance, RolloutPause, Strategy, VictimPolicy, Wanted};
 use foo_planner::observed::Finalizer;
 use foo_planner::{Goal, LastRead};
 
@@ -261,12 +261,12 @@ const INPUTS: &[Command] = &[
     command("unpause", Form::Plain(|world| world.desired.pause = None), "the annotation is removed"),
     command(
         "pause-rollout",
-        Form::Plain(|world| world.desired.rollout.paused = true),
+        Form::Plain(|world| world.desired.rollout.paused = Some(RolloutPause::ByUser)),
         "the FooMachinePool is annotated with `rollout-paused`",
     ),
     command(
         "resume-rollout",
-        Form::Plain(|world| world.desired.rollout.paused = false),
+        Form::Plain(|world| world.desired.rollout.paused = None),
         "the annotation is removed",
     ),
     command("managed-by-machine-pool", Form::Plain(World::manage_again), "`replicas-managed-by` is removed"),
@@ -275,6 +275,8 @@ const INPUTS: &[Command] = &[
         Form::Word("INSTALLATION", |world, from| world.desired.identity.adopt_from = Some(from.to_owned())),
         "the annotation that names the management cluster whose group the pool adopts",
     ),
+    command("adopt", Form::Plain(World::adopt), "`spec.adopt` is true, and the identity allows it"),
+    command("adopt-done", Form::Plain(World::end_adoption), "`spec.adopt` is false again"),
     command(
         "move-away",
         Form::Plain(|world| world.desired.goal = Goal::Orphan),
@@ -379,6 +381,11 @@ const GROUP: &[Command] = &[
         "foreign-group",
         Form::Plain(|world| foreign_group(world.now, &mut world.cloud, "another")),
         "a group of this name exists, with the tags of a pool in another namespace",
+    ),
+    command(
+        "unowned-group",
+        Form::Number("INSTANCES", |world, instances| unowned_group(world.now, &mut world.cloud, instances)),
+        "a group of this name exists that another tool created, with instances of another launch template and the tag `adoptable`",
     ),
     command(
         "deny-reads",

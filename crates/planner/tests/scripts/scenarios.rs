@@ -18,6 +18,7 @@ macro_rules! scenarios {
 }
 
 scenarios! {
+    adopted
     another_installation
     autoscaler_scale_in
     autoscaler_shortage

@@ -1,5 +1,6 @@
 //! What each step decides, question by question.
 
+mod adopt;
 mod group;
 mod interrupt;
 mod machines;

@@ -2,7 +2,7 @@
 
 use foo_model::group::GroupStatus;
 use foo_model::hook::HookConfig;
-use foo_model::names::{TAG_CLUSTER, TAG_POOL};
+use foo_model::names::{TAG_ADOPTABLE, TAG_CLUSTER, TAG_POOL};
 use foo_model::{
     AwsTime, Decrement, DeletionProtection, Group, GroupChange, GroupName, GroupSettings, Health, Instance,
     InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, NewGroup, ObjectPlace,
@@ -434,6 +434,31 @@ pub(crate) fn foreign_group(now: Timestamp, cloud: &mut Cloud, namespace: &str) 
         deletion_protection: DeletionProtection::None,
         instances: Vec::new(),
     });
+    cloud.record(now);
+}
+
+/// A group of the name that another tool created and the owner of the account lets the pool adopt: with instances of a launch template
+/// of its own, none of which is protected.
+pub(crate) fn unowned_group(now: Timestamp, cloud: &mut Cloud, instances: u32) {
+    foreign_group(now, cloud, "other");
+    let group = cloud.group.as_mut().unwrap();
+    let template = LaunchTemplateId::new("lt-others");
+    "arn:unowned".clone_into(&mut group.arn);
+    group.sizes = Sizes { min: 1, max: instances + 2, desired: instances };
+    group.template = Some((template.clone(), TemplateChoice::Floating("$Latest".to_owned())));
+    group.tags = BTreeMap::from([(TAG_ADOPTABLE.to_owned(), "ns/workers".to_owned())]);
+    group.instances = (1..=instances)
+        .map(|number| Instance {
+            id: InstanceId::new(format!("i-{number:08x}")),
+            zone: Zone::new("eu-1a"),
+            instance_type: InstanceType::new("m5.large"),
+            lifecycle: LifecycleState::InService,
+            health: Health::Healthy,
+            protection: Protection::Unprotected,
+            template: Some((template.clone(), TemplateVersion(7))),
+        })
+        .collect();
+    cloud.launched = instances;
     cloud.record(now);
 }
 

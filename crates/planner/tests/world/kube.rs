@@ -14,6 +14,9 @@ pub(crate) struct Kube {
     pub(crate) finalizer: Finalizer,
     pub(crate) moves: MoveBlock,
     pub(crate) recorded_arn: Option<String>,
+    pub(crate) recorded_adoption: bool,
+    /// Instances whose Nodes have another provider id: core never finds them.
+    pub(crate) unlinked: BTreeSet<InstanceId>,
     /// Whether the MachinePool is being deleted: core makes no Machines then.
     pub(crate) pool_deleting: bool,
     /// Machines whose drain a disruption budget blocks.
@@ -45,6 +48,8 @@ impl Kube {
             finalizer: Finalizer::Absent,
             moves: MoveBlock::Free,
             recorded_arn: None,
+            recorded_adoption: false,
+            unlinked: BTreeSet::new(),
             pool_deleting: false,
             held_up: BTreeSet::new(),
             drained: BTreeSet::new(),
@@ -191,7 +196,9 @@ impl Kube {
             .filter(|foo_machine| {
                 let works = foo_machine.spec_hash.as_ref().is_none_or(|hash| !self.broken.contains(hash));
                 let lifecycle = cloud.lifecycle(&foo_machine.instance);
-                works && lifecycle == Some(foo_model::LifecycleState::InService)
+                works
+                    && !self.unlinked.contains(&foo_machine.instance)
+                    && lifecycle == Some(foo_model::LifecycleState::InService)
             })
             .map(|foo_machine| foo_machine.name.clone())
             .collect();

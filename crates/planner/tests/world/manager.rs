@@ -166,6 +166,7 @@ impl World {
             quarantine: self.kube.quarantine.clone(),
             move_block: self.kube.moves,
             recorded_arn: self.kube.recorded_arn.clone(),
+            recorded_adoption: self.kube.recorded_adoption,
             size_decisions_from: manager.settled_from,
             launch_failure: manager.shortage.clone(),
             termination_causes: std::collections::BTreeMap::new(),
@@ -373,7 +374,9 @@ impl World {
         match action {
             Action::Group(GroupAction::CreateGroup(group)) => self.cloud.create_group(group, now),
             Action::Group(GroupAction::UpdateGroup { change, .. }) => self.cloud.update_group(change, now),
-            Action::Group(GroupAction::TagGroup { tags, .. }) => self.cloud.tag_group(tags, now),
+            Action::Group(GroupAction::AdoptGroup { tags, .. } | GroupAction::TagGroup { tags, .. }) => {
+                self.cloud.tag_group(tags, now)
+            }
             Action::Group(GroupAction::SuspendProcesses { processes, .. }) => {
                 self.cloud.suspend(processes, now)
             }
@@ -426,6 +429,8 @@ impl World {
             Action::Pool(PoolAction::BlockMove) => self.kube.moves = MoveBlock::Blocked,
             Action::Pool(PoolAction::UnblockMove) => self.kube.moves = MoveBlock::Free,
             Action::Pool(PoolAction::ForgetAdoption) => self.desired.identity.adopt_from = None,
+            Action::Pool(PoolAction::RecordAdoption) => self.kube.recorded_adoption = true,
+            Action::Pool(PoolAction::ForgetAdopted) => self.kube.recorded_adoption = false,
             Action::Pool(PoolAction::RecordArn { arn }) => {
                 assert!(self.kube.recorded_arn.is_none(), "the ARN is written once");
                 self.kube.recorded_arn = Some(arn.clone());
@@ -506,6 +511,8 @@ pub(crate) fn short(action: &Action) -> String {
         Action::Pool(PoolAction::BlockMove) => "block move".to_owned(),
         Action::Pool(PoolAction::UnblockMove) => "unblock move".to_owned(),
         Action::Pool(PoolAction::ForgetAdoption) => "forget adoption".to_owned(),
+        Action::Pool(PoolAction::RecordAdoption) => "record adoption".to_owned(),
+        Action::Pool(PoolAction::ForgetAdopted) => "forget that the group was adopted".to_owned(),
         Action::Pool(PoolAction::RecordArn { .. }) => "record ARN".to_owned(),
         Action::Read(ReadAction::DescribeLaunchTemplate) => "describe template".to_owned(),
         Action::Read(ReadAction::DescribeInstances { ids }) => format!("describe instance {}", list(ids)),
@@ -546,6 +553,7 @@ pub(crate) fn short(action: &Action) -> String {
             )
         }
         Action::Group(GroupAction::UpdateGroup { change, .. }) => format!("update group{}", changes(change)),
+        Action::Group(GroupAction::AdoptGroup { desired, .. }) => format!("adopt group of {desired}"),
         Action::Group(GroupAction::TagGroup { tags, .. }) => {
             format!("tag group {}", tags.keys().cloned().collect::<Vec<_>>().join(" "))
         }

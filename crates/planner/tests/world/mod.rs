@@ -12,7 +12,7 @@ mod people;
 mod pool;
 mod truth;
 
-pub(crate) use cloud::{Cloud, Launches, NAME, foreign_group};
+pub(crate) use cloud::{Cloud, Launches, NAME, foreign_group, unowned_group};
 pub(crate) use kube::Kube;
 pub(crate) use manager::{Fault, Manager, short};
 pub(crate) use pool::{Pool, content, pool};

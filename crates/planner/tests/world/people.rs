@@ -2,9 +2,9 @@
 
 use super::World;
 use foo_model::names::{INSTALLATION_OF_RETAINED, TAG_INSTALLATION};
-use foo_model::{InstanceId, MachineName, Protection, RemovalMark};
+use foo_model::{Adoption, InstanceId, MachineName, Protection, RemovalMark};
 use foo_planner::Goal;
-use foo_planner::desired::Size;
+use foo_planner::desired::{RolloutPause, Size};
 
 impl World {
     /// MachinePool.spec.replicas as it stands.
@@ -110,6 +110,20 @@ impl World {
         self.record("the pool is deleted, its group stays");
         self.desired.goal = Goal::Retain;
         self.kube.pool_deleting = true;
+    }
+
+    /// The spec requests the adoption of a group, and the identity allows it.
+    pub(crate) fn adopt(&mut self) {
+        self.desired.adoption = Adoption::Allowed;
+        self.desired.rollout.paused = Some(RolloutPause::Adoption);
+        self.desired.retains_adopted = true;
+        self.desired.may_have_adopted = true;
+    }
+
+    /// The spec does not request the adoption any more.
+    pub(crate) fn end_adoption(&mut self) {
+        self.desired.adoption = Adoption::NotRequested;
+        self.desired.rollout.paused = None;
     }
 
     /// The annotation `replicas-managed-by` is put on.

@@ -2,8 +2,8 @@
 
 use super::{Cloud, Kube, Manager, NAME, World};
 use foo_model::{
-    DeletionTimeouts, GroupName, GroupSettings, ImageId, InstanceType, MetadataOptions, Seconds, SpecHash,
-    SubnetId, TemplateContent, Timestamp, UserData,
+    Adoption, DeletionTimeouts, GroupName, GroupSettings, ImageId, InstanceType, MetadataOptions, Seconds,
+    SpecHash, SubnetId, TemplateContent, Timestamp, UserData,
 };
 use foo_planner::Goal;
 use foo_planner::desired::{
@@ -26,11 +26,15 @@ pub(crate) fn pool() -> Pool {
             pool: "workers".to_owned(),
             cluster: "prod".to_owned(),
             group: GroupName::new(NAME),
+            template: NAME.to_owned(),
             installation: "here".to_owned(),
             adopt_from: None,
         },
         goal: Goal::Run,
         pause: None,
+        adoption: Adoption::NotRequested,
+        retains_adopted: false,
+        may_have_adopted: false,
         missing: Vec::new(),
         size: Size::Replicas { wanted: 1, ceiling: None },
         template: Wanted::Ready(content("v1", "d1")),
@@ -52,7 +56,7 @@ pub(crate) fn pool() -> Pool {
             min_ready: Seconds(0),
             ready_timeout: Seconds(600),
             on_failure: OnFailure::Halt,
-            paused: false,
+            paused: None,
         },
         remediation: Remediation {
             enabled: true,

@@ -2,7 +2,7 @@
 
 use super::World;
 use foo_model::hook::{COMPLETE_BEFORE_DEADLINE, LONGEST_WAIT};
-use foo_model::{InstanceId, NodeState};
+use foo_model::{Instance, InstanceId, NodeState};
 use foo_planner::action::{HookAction, InstanceAction, MachineAction};
 use foo_planner::report::ConditionKind;
 use foo_planner::{Action, Goal, Plan};
@@ -48,6 +48,14 @@ impl World {
     fn watch_end(&self, id: &InstanceId) {
         let claim = self.kube.foo_machines.iter().find(|foo_machine| foo_machine.instance == *id);
         let story = || format!("ending {id}\n{}", self.story());
+        let instance = self.cloud.group.as_ref().and_then(|group| group.instance(id));
+        let others = |instance: &Instance| {
+            instance.template.as_ref().is_some_and(|(template, _)| template.as_str() == "lt-others")
+        };
+        if instance.is_some_and(others) {
+            // It ran Pods before the group was adopted.
+            assert!(self.kube.drained.contains(&self.name_of(id)), "it was not drained: {}", story());
+        }
         let Some(claim) = claim else {
             assert!(self.desired.goal == Goal::Remove, "unknown to Kubernetes: {}", story());
             assert!(self.kube.machine(&self.name_of(id)).is_none(), "its Machine lives: {}", story());

@@ -43,7 +43,8 @@ fn without_variable(class: Class, object: Object, at: &[&str], except: &[&str]) 
 #[test]
 fn every_field_of_a_pool_of_its_nodes_and_of_an_eks_cluster_can_be_set() {
     /// Those of one pool, which no template may have.
-    const OF_ONE_POOL: [&str; 3] = ["providerID", "providerIDList", "groupName"];
+    const OF_ONE_POOL: [&str; 5] =
+        ["providerID", "providerIDList", "groupName", "launchTemplateName", "adopt"];
     /// That of the class's image, and what an EKS control plane reports.
     const KNOWN_OF_NODES: [&str; 2] = ["family", "cluster"];
     for class in [Class::External, Class::Eks] {

@@ -186,6 +186,47 @@ async fn the_documented_policy_is_enough_for_own_groups_and_refuses_others() {
     }
 }
 
+/// The tags of an adoption: only with the policy for it, and only on a group with the tag of its account.
+#[tokio::test]
+async fn a_group_is_adopted_with_the_documented_policies_and_the_consent_of_its_account() {
+    const ADOPTION: &str = include_str!("../../../../docs/reference/iam-adoption-policy.json");
+    let both = |one: &str, other: &str| {
+        let mut both: serde_json::Value = serde_json::from_str(one).expect("a policy");
+        let other: serde_json::Value = serde_json::from_str(other).expect("a policy");
+        let more = other["Statement"].as_array().expect("statements").clone();
+        both["Statement"].as_array_mut().expect("statements").extend(more);
+        both.to_string()
+    };
+    for (policy, adoptable, status) in [
+        (MANAGER.to_owned(), true, 403),
+        (both(MANAGER, ADOPTION), false, 403),
+        (both(MANAGER, ADOPTION), true, 200),
+    ] {
+        let sim = sim(&policy);
+        let template = format!("{CREATE_TEMPLATE}&LaunchTemplateName=own");
+        assert_eq!(ask(&sim, "another-tool", "ec2", &template).await.0, 200);
+        let tag = "&Tags.member.1.Key=infrastructure.foo.com/adoptable&Tags.member.1.Value=ns/p&Tags.member.1.ResourceId=legacy";
+        let group = create_group("legacy", if adoptable { tag } else { "" });
+        assert_eq!(ask(&sim, "another-tool", "autoscaling", &group).await.0, 200);
+        let keys = [OWNER, "infrastructure.foo.com/pool", "infrastructure.foo.com/adopted"];
+        let tags: Vec<String> = keys
+            .iter()
+            .zip(1..)
+            .map(|(key, at)| {
+                format!(
+                    "&Tags.member.{at}.Key={key}&Tags.member.{at}.Value=v&Tags.member.{at}.ResourceId=legacy"
+                )
+            })
+            .collect();
+        let adopt = format!("Action=CreateOrUpdateTags{}", tags.concat());
+        let (found, body) = ask(&sim, "manager", "autoscaling", &adopt).await;
+        assert_eq!(found, status, "{body}");
+        let suspend =
+            "Action=SuspendProcesses&AutoScalingGroupName=legacy&ScalingProcesses.member.1=AZRebalance";
+        assert_eq!(ask(&sim, "manager", "autoscaling", suspend).await.0, status, "what follows");
+    }
+}
+
 /// IAM User Guide, "Troubleshoot access denied error messages": the message names caller, action and resource.
 #[tokio::test]
 async fn a_refusal_names_caller_action_and_resource() {

@@ -1,6 +1,6 @@
 //! docs/reference/iam-policy.json: the least an AWS account has to allow; iam-network-policy.json: what managed networks need in
 //! addition; iam-leftovers-policy.json: what deleting leftovers needs; iam-control-plane-policy.json: what control planes on EKS need;
-//! iam-adoption-policy.json: what the adoption of EKS clusters needs; iam-user-data-policy.json: what user data in S3 needs; iam-extension-policy.json: what the runtime extension needs; iam-policy.md: why;
+//! iam-adoption-policy.json: what the adoption of groups and EKS clusters needs; iam-user-data-policy.json: what user data in S3 needs; iam-extension-policy.json: what the runtime extension needs; iam-policy.md: why;
 //! deploy/aws/iam.yaml and iam-extension.yaml: the same as CloudFormation stacks, the manager's narrowed by parameters.
 
 mod control_planes;
@@ -25,7 +25,7 @@ pub(super) fn files() -> Result<Vec<Generated>> {
         networks: networks::statements(),
         leftovers: leftovers::statements(),
         control_planes: control_planes::statements(),
-        adoption: control_planes::adoption(),
+        adoption: pools::adoption().into_iter().chain(control_planes::adoption()).collect(),
         user_data: user_data::statements(),
     };
     let extension = extension::statements();

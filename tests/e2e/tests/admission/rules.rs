@@ -125,7 +125,8 @@ fn a_full_object_of_each_kind_is_stored_as_it_was_written() {
             "controlPlaneEndpoint": {"host": "api.example.com", "port": 443},
         });
         let written_by_us = json!({
-            "groupName": "a-group-of-that-name", "providerID": "arn:aws:autoscaling:::x", "providerIDList": [],
+            "groupName": "a-group-of-that-name", "launchTemplateName": "another-name", "adopt": true,
+            "providerID": "arn:aws:autoscaling:::x", "providerIDList": [],
         });
         let metadata = json!({"labels": {"a": "b"}, "annotations": {"c": "d"}});
         let template = |spec: &Value| json!({"template": {"metadata": metadata, "spec": spec}});
@@ -333,6 +334,14 @@ fn names_of_what_is_in_aws_never_change() {
         server.refuses_change(Kind::MachinePool, group("one"), group("two"), immutable).await?;
         server.refuses_change(Kind::MachinePool, group("one"), pool(), immutable).await?;
         server.refuses_change(Kind::MachinePool, pool(), group("two"), immutable).await?;
+        let template = |name: &str| with(group("one"), json!({"launchTemplateName": name}));
+        let immutable = "launchTemplateName cannot be added, changed or removed later";
+        server.refuses_change(Kind::MachinePool, template("one"), template("two"), immutable).await?;
+        server.refuses_change(Kind::MachinePool, group("one"), template("two"), immutable).await?;
+        let adopts = |adopt: bool| with(group("one"), json!({"adopt": adopt}));
+        server.accepts_change(Kind::MachinePool, adopts(true), adopts(false)).await?;
+        let nameless = with(pool(), json!({"adopt": true}));
+        server.refuses(Kind::MachinePool, nameless, "adopt needs groupName").await?;
         let same = with(group("one"), json!({"maxSize": 3}));
         server.accepts_change(Kind::MachinePool, group("one"), same).await?;
         server.refuses(Kind::MachinePool, group("a:b"), "spec.groupName").await?;
@@ -379,8 +388,10 @@ fn a_template_describes_no_pool_in_particular() {
             json!({"providerID": "arn:1"}),
             json!({"providerIDList": ["aws:///eu-west-1a/i-1"]}),
             json!({"groupName": "one"}),
+            json!({"launchTemplateName": "one"}),
+            json!({"groupName": "one", "adopt": true}),
         ] {
-            let message = "providerID, providerIDList and groupName belong to one pool, not to a template";
+            let message = "providerID, providerIDList, groupName, launchTemplateName and adopt belong to one pool, not to a template";
             server.refuses(Kind::MachinePoolTemplate, template(with(pool(), field)), message).await?;
         }
         // The rules of a pool hold for its template.

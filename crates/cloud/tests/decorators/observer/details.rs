@@ -84,7 +84,7 @@ async fn a_caller_that_needs_newer_details_than_those_in_flight_gets_them() {
 #[tokio::test(start_paused = true)]
 async fn templates_are_listed_every_hour_and_their_changes_wake_their_group() {
     let mut bench = Bench::of(3).await;
-    assert_eq!(bench.observer.template(&g("g0")).unwrap().1, None, "at the start");
+    assert_eq!(bench.observer.template("g0").unwrap().1, None, "at the start");
     assert!(!bench.observer.lists_templates_first());
     seconds(3_600).await;
     assert_eq!(
@@ -105,12 +105,32 @@ async fn templates_are_listed_every_hour_and_their_changes_wake_their_group() {
         });
         seconds(3_601).await;
         assert_eq!(bench.woken(), only("g0"));
-        let found = bench.observer.template(&g("g0")).unwrap().1;
+        let found = bench.observer.template("g0").unwrap().1;
         assert_eq!(found.map(|template| template.latest.0), expected);
     }
     seconds(36_000).await;
     assert_eq!(bench.woken(), BTreeSet::new());
     assert_eq!(bench.cloud.edit(|world| world.template_calls.len()), 14);
+}
+
+/// That of an adopted group, whose own template may have the group's name.
+#[tokio::test(start_paused = true)]
+async fn a_template_of_another_name_wakes_its_group() {
+    let mut bench = Bench::of(3).await;
+    bench.observer.names_template(&g("g0"), "own");
+    bench.cloud.edit(|world| world.templates.extend([template_of("own", 1)]));
+    seconds(3_601).await;
+    assert_eq!(bench.woken().len(), 3, "the first list");
+    for (latest, woken) in [(2, only("g0")), (2, BTreeSet::new())] {
+        bench.cloud.edit(|world| world.templates.extend([template_of("own", latest)]));
+        seconds(3_601).await;
+        assert_eq!(bench.woken(), woken, "{latest}");
+        assert_eq!(bench.observer.template("own").unwrap().1.map(|found| found.latest.0), Some(latest));
+    }
+    bench.observer.forget(&g("g0"));
+    bench.cloud.edit(|world| world.templates.extend([template_of("own", 3)]));
+    seconds(3_601).await;
+    assert_eq!(bench.woken(), BTreeSet::new());
 }
 
 #[tokio::test(start_paused = true)]
@@ -184,8 +204,7 @@ fn template_of(group: &str, latest: i64) -> (String, TemplateSummary) {
 async fn the_latest_versions_of_all_templates_are_listed_once_at_the_start() {
     let bench = Bench::with_templates([template_of("g0", 3), template_of("g1", 1)]).await;
     assert_eq!(bench.cloud.edit(|world| world.version_calls), 1);
-    let latest =
-        |group: &str| bench.observer.latest_version(&g(group)).map(|(_, _, record)| record.version.0);
+    let latest = |group: &str| bench.observer.latest_version(group).map(|(_, _, record)| record.version.0);
     assert_eq!((latest("g0"), latest("g1"), latest("g2")), (Some(3), Some(1), None));
     bench.cloud.edit(|world| world.templates.extend([template_of("g0", 4), template_of("g2", 1)]));
     seconds(3_601).await;
@@ -210,6 +229,6 @@ async fn a_first_list_that_fails_or_hangs_blocks_nothing() {
         assert!(bench.observer.lists_templates_first(), "{hangs}");
         seconds(12).await;
         assert!(!bench.observer.lists_templates_first(), "{hangs}");
-        assert_eq!(bench.observer.latest_version(&g("g0")), None);
+        assert_eq!(bench.observer.latest_version("g0"), None);
     }
 }

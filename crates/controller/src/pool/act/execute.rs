@@ -18,10 +18,10 @@ use foo_cloud::observer::Observer;
 use foo_cloud::{Cloud, CloudError, ErrorKind, Made, VersionCopy};
 use foo_model::EventReason;
 use foo_model::hook::HookConfig;
-use foo_model::names::{ADOPT_FROM_ANNOTATION, QUARANTINE_ANNOTATION};
+use foo_model::names::{ADOPT_FROM_ANNOTATION, ADOPTED_ANNOTATION, QUARANTINE_ANNOTATION};
 use foo_model::{
-    DeletionTimeouts, InstanceId, LaunchTemplate, LaunchTemplateId, MachineName, Process, SpecHash,
-    TemplateVersion, Timestamp, Uid, Zone,
+    DeletionTimeouts, GroupName, InstanceId, LaunchTemplate, LaunchTemplateId, MachineName, Process,
+    SpecHash, TemplateVersion, Timestamp, Uid, Zone,
 };
 use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, PoolAction, ReadAction,
@@ -133,6 +133,8 @@ impl Executor<'_> {
             PoolAction::BlockMove => self.annotate(names::BLOCK_MOVE_ANNOTATION, Some("")).await?,
             PoolAction::UnblockMove => self.annotate(names::BLOCK_MOVE_ANNOTATION, None).await?,
             PoolAction::ForgetAdoption => self.annotate(ADOPT_FROM_ANNOTATION, None).await?,
+            PoolAction::RecordAdoption => self.annotate(ADOPTED_ANNOTATION, Some("true")).await?,
+            PoolAction::ForgetAdopted => self.annotate(ADOPTED_ANNOTATION, None).await?,
             PoolAction::RecordArn { arn } => self.record_arn(arn).await?,
             PoolAction::Quarantine { records } => {
                 self.annotate(QUARANTINE_ANNOTATION, observe::quarantine_text(records).as_deref()).await?;
@@ -145,7 +147,7 @@ impl Executor<'_> {
     async fn read(&self, action: &ReadAction, now: Timestamp) -> Result<Done, CloudError> {
         match action {
             ReadAction::DescribeLaunchTemplate => {
-                Ok(Done::Template(self.cloud.describe_template(self.identity.group.as_str()).await?))
+                Ok(Done::Template(self.cloud.describe_template(&self.identity.template).await?))
             }
             ReadAction::DescribeLifecycleHook { group } => {
                 Ok(Done::Hook(self.cloud.describe_drain_hook(group).await?))
@@ -190,6 +192,9 @@ impl Executor<'_> {
         match action {
             GroupAction::CreateGroup(group) => self.cloud.create_group(group).await?,
             GroupAction::UpdateGroup { name, change, .. } => self.cloud.update_group(name, change).await?,
+            GroupAction::AdoptGroup { name, tags, desired } => {
+                return self.adopt_group(name, tags, *desired).await;
+            }
             GroupAction::TagGroup { name, tags } => self.cloud.tag_group(name, tags).await?,
             GroupAction::SuspendProcesses { name, processes } => {
                 let processes: Vec<Process> = processes.iter().copied().collect();
@@ -201,6 +206,23 @@ impl Executor<'_> {
             }
             GroupAction::DeleteGroup { name } => self.cloud.delete_group(name).await?,
         }
+        Ok(Done::Carried)
+    }
+
+    /// Another management cluster may have adopted the group since it was observed, and whoever scaled it may have done so.
+    async fn adopt_group(
+        &self,
+        name: &GroupName,
+        tags: &BTreeMap<String, String>,
+        desired: u32,
+    ) -> Result<Done, CloudError> {
+        let found = self.cloud.describe_groups(std::slice::from_ref(name)).await?;
+        let group = found.groups.iter().find(|group| group.name == *name);
+        if !group.is_some_and(|group| self.identity.may_adopt(&group.tags) && group.sizes.desired == desired)
+        {
+            return Ok(Done::PreconditionFailed("the group has changed since it was observed"));
+        }
+        self.cloud.tag_group(name, tags).await?;
         Ok(Done::Carried)
     }
 

@@ -89,6 +89,7 @@ impl Skips {
             Action::Machine(action) => Some(Skip::Machine(action.name().clone())),
             Action::Group(
                 GroupAction::CreateGroup(_)
+                | GroupAction::AdoptGroup { .. }
                 | GroupAction::TagGroup { .. }
                 | GroupAction::SuspendProcesses { .. }
                 | GroupAction::ResumeProcesses { .. }
@@ -157,6 +158,8 @@ impl Skips {
                 PoolAction::AddFinalizer
                 | PoolAction::RemoveFinalizer
                 | PoolAction::BlockMove
+                | PoolAction::RecordAdoption
+                | PoolAction::ForgetAdopted
                 | PoolAction::RecordArn { .. },
             )
             | Action::Read(ReadAction::DescribeLaunchTemplate)
@@ -191,7 +194,8 @@ impl Skips {
     fn rests_on_group(&mut self, action: &GroupAction, may_have_happened: bool) {
         match action {
             // Nothing depends on them.
-            GroupAction::TagGroup { .. }
+            GroupAction::AdoptGroup { .. }
+            | GroupAction::TagGroup { .. }
             | GroupAction::SuspendProcesses { .. }
             | GroupAction::ResumeProcesses { .. } => {}
             // A raise would launch what the group launches now. The plan puts the template first when that

@@ -330,12 +330,15 @@ impl Pools {
             Action::Pool(
                 PoolAction::RemoveFinalizer
                 | PoolAction::ForgetAdoption
+                | PoolAction::RecordAdoption
+                | PoolAction::ForgetAdopted
                 | PoolAction::RecordArn { .. }
                 | PoolAction::Quarantine { .. }
                 | PoolAction::PublishReplicas { .. },
             )
             | Action::Group(
                 GroupAction::UpdateGroup { .. }
+                | GroupAction::AdoptGroup { .. }
                 | GroupAction::TagGroup { .. }
                 | GroupAction::SuspendProcesses { .. }
                 | GroupAction::ResumeProcesses { .. }

@@ -59,7 +59,7 @@ impl Pools {
             Some(taken) => {
                 tenure::log_owner(state, key, Some(taken.by));
                 // The tags of the group show its owner, without a call.
-                self.watch_group(key, &identity.group, region, state);
+                self.watch_group(key, identity, region, state);
                 Aws::Unusable(taken.blocked)
             }
             None => Aws::Usable(region, identity),

@@ -17,7 +17,8 @@ use foo_api::{capi, names, pool as api};
 use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
 use foo_model::{
-    Blocked, DeletionTimeouts, GroupSettings, Protection, Reason, Seconds, SecurityGroupId, SubnetId,
+    Adoption, Blocked, DeletionTimeouts, GroupSettings, Protection, Reason, Seconds, SecurityGroupId,
+    SubnetId,
 };
 use foo_planner::desired::{
     Desired, Goal, GroupConfig, Identity, ScaleIn, Size, Template, VictimPolicy, Wanted,
@@ -110,7 +111,15 @@ pub(in crate::pool) async fn desired(
     assembled(
         gathered,
         identity,
-        Parts { missing, size, template, subnets, tags, warnings: warnings.collect() },
+        Parts {
+            adoption: Adoption::of(spec.adopt, known.limits.allow_adoption()),
+            missing,
+            size,
+            template,
+            subnets,
+            tags,
+            warnings: warnings.collect(),
+        },
     )
 }
 
@@ -130,6 +139,7 @@ pub(in crate::pool) fn without_aws(gathered: &Gathered, because: Option<&Blocked
     }
     let without_cluster = || identity::without_cluster(&gathered.pool, &gathered.installation);
     let parts = Parts {
+        adoption: Adoption::of(gathered.pool.spec.adopt, false),
         missing,
         size: Size::Replicas { wanted: 0, ceiling: None },
         template: Wanted::Blocked(waiting.clone()),
@@ -149,6 +159,7 @@ pub(in crate::pool) fn without_aws(gathered: &Gathered, because: Option<&Blocked
 
 /// The parts that need AWS.
 struct Parts {
+    adoption: Adoption,
     missing: Vec<Blocked>,
     size: Size,
     template: Wanted<Template>,
@@ -178,6 +189,9 @@ fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired 
         identity: identity.clone(),
         goal: gathered.goal,
         pause: gathered.paused_by,
+        adoption: parts.adoption,
+        retains_adopted: gathered.pool.spec.deletion_policy.is_none(),
+        may_have_adopted: gathered.pool.spec.group_name.is_some(),
     }
 }
 

@@ -24,6 +24,7 @@ mod workload_name;
 
 use super::failure_report;
 use super::gather::Gathered;
+use super::identity;
 use super::pools::Pools;
 use super::state::{PoolState, Tenure, Watching};
 use crate::backoff::jittered;
@@ -261,7 +262,7 @@ impl Pools {
             || gathered.pool.spec.provider_id.is_some()
             || !gathered.foo_machines.is_empty();
         if can_exist {
-            self.watch_group(key, &desired.identity.group, region, state);
+            self.watch_group(key, &desired.identity, region, state);
         }
     }
 
@@ -337,6 +338,7 @@ impl Pools {
             move_block: state.unconfirmed.moves(observe::moves(gathered)),
             quarantine: observe::quarantine(gathered),
             recorded_arn: gathered.pool.spec.provider_id.clone(),
+            recorded_adoption: identity::was_adopted(&gathered.pool),
             size_decisions_from: self.settled_from,
             launch_failure: messages.launch_failure,
             termination_causes: messages.termination_causes,

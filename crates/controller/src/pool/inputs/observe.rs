@@ -100,14 +100,14 @@ pub(in crate::pool) fn template(
     read: Option<&Read<Option<LaunchTemplate>>>,
 ) -> LastRead<Option<LaunchTemplate>> {
     let Some(Read { at, value: read }) = read else { return LastRead::Unknown };
-    let differs = observer.template(&identity.group).is_some_and(|(swept, summary)| {
+    let differs = observer.template(&identity.template).is_some_and(|(swept, summary)| {
         swept > *at
             && match (&summary, read) {
                 (None, None) => false,
                 (Some(summary), Some(read)) => {
                     summary.id != read.id
                         // A user removed or restored our tags, or they were not visible yet.
-                        || identity.owns(&summary.tags) != identity.owns(&read.tags)
+                        || identity.owns_template(&summary.tags) != identity.owns_template(&read.tags)
                         || read.versions.last().is_some_and(|newest| newest.version < summary.latest)
                 }
                 (None, Some(_)) | (Some(_), None) => true,
@@ -128,13 +128,13 @@ pub(in crate::pool) fn idle_template(
         let Wanted::Ready(wanted) = &desired.template else { return None };
         let group = group.seen()?.as_ref()?;
         let (at, TemplateSummary { id, name, tags, latest }, record) =
-            observer.latest_version(&group.name)?;
+            observer.latest_version(&desired.identity.template)?;
         let is_wanted = record.spec_hash.as_ref() == Some(&wanted.spec_hash)
             && record.data_hash.as_ref() == Some(&wanted.data_hash);
         let is_used = group.template.as_ref() == Some(&(id.clone(), TemplateChoice::Version(latest)));
         let of_latest = |instance: &Instance| instance.template.as_ref() == Some(&(id.clone(), latest));
         let is_alone = group.instances.iter().all(of_latest);
-        let serves = is_wanted && is_used && is_alone && desired.identity.owns(&tags);
+        let serves = is_wanted && is_used && is_alone && desired.identity.owns_template(&tags);
         serves.then(|| LastRead::At {
             at,
             seen: Some(LaunchTemplate { id, name, tags, versions: vec![record] }),

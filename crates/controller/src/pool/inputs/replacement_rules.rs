@@ -3,11 +3,13 @@
 
 use super::content::unsigned;
 use crate::pool::gather::Gathered;
+use crate::pool::identity;
+use foo_api::FooMachinePool;
 use foo_api::pool as api;
 use foo_model::names::ROLLOUT_PAUSED_ANNOTATION;
 use foo_model::{Seconds, SpecHash, Timestamp};
 use foo_planner::desired::{
-    IntOrPercent, Interruption, OnFailure, Rebalance, Remediation, Rollout, Strategy,
+    IntOrPercent, Interruption, OnFailure, Rebalance, Remediation, Rollout, RolloutPause, Strategy,
 };
 use foo_planner::memory::RolloutProgress;
 use foo_planner::report::RolloutPhase;
@@ -31,7 +33,15 @@ pub(in crate::pool) fn rollout(gathered: &Gathered) -> Rollout {
             api::RolloutFailurePolicy::Halt => OnFailure::Halt,
             api::RolloutFailurePolicy::Rollback => OnFailure::Rollback,
         },
-        paused: gathered.pool.annotations().contains_key(ROLLOUT_PAUSED_ANNOTATION),
+        paused: paused(&gathered.pool),
+    }
+}
+
+fn paused(pool: &FooMachinePool) -> Option<RolloutPause> {
+    if pool.annotations().contains_key(ROLLOUT_PAUSED_ANNOTATION) {
+        Some(RolloutPause::ByUser)
+    } else {
+        identity::adopts(pool).then_some(RolloutPause::Adoption)
     }
 }
 

@@ -58,6 +58,9 @@ impl View<'_> {
             interruption,
             timeouts,
             warnings: _,
+            adoption,
+            retains_adopted: _,
+            may_have_adopted: _,
         } = self.desired;
         let size = match size {
             Size::Unknown => json!({}),
@@ -70,6 +73,7 @@ impl View<'_> {
         };
         let all = json!({
             "paused": pause.is_some(),
+            "adopt": adoption.is_requested(),
             "size": size,
             "launch_template": template,
             "kubernetes_version": self.facts.version,

@@ -14,7 +14,7 @@ use crate::responders::Computes;
 use foo_api::FooMachinePool;
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::plan::PoolPlan;
-use foo_model::LaunchTemplate;
+use foo_model::{Adoption, Group, GroupName, LaunchTemplate};
 use foo_planner::desired::{Goal, Size};
 use foo_planner::forecast::LARGEST_POOL;
 use foo_planner::{Desired, LastRead, Memory, Observed};
@@ -73,6 +73,8 @@ impl Pools {
         }
         if let Some(Some(group)) = inputs.observed.group.seen()
             && !inputs.desired.identity.owns(&group.tags)
+            && !(inputs.desired.adoption == Adoption::Allowed
+                && inputs.desired.identity.may_adopt(&group.tags))
         {
             return Err("the Auto Scaling group of that name does not belong to this pool".to_owned());
         }
@@ -137,16 +139,23 @@ impl Pools {
             && let Some(region) = known
             && let Some(identity) = &gathered.identity
         {
-            let value = match &gathered.pool.spec.provider_id {
-                Some(_) => self.template_for_plan(region, identity.group.as_str()).await?,
-                None => None,
-            };
+            let may_exist = gathered.pool.spec.provider_id.is_some() || gathered.pool.spec.adopt;
+            let value =
+                if may_exist { self.template_for_plan(region, &identity.template).await? } else { None };
             state.reads.template = Some(Read { at: self.context.clock.now(), value });
         }
         let inputs = self.inputs(key, &gathered, known, aws, image, &mut state).await;
         let (desired, mut observed) = (inputs.desired, inputs.observed);
         if let Some(mismatch) = inputs.account_mismatch {
             return Err(in_words(&mismatch));
+        }
+        // A new pool is not observed yet, and the group may exist.
+        if desired.adoption == Adoption::Allowed
+            && matches!(observed.group, LastRead::Unknown)
+            && let Some(region) = known
+        {
+            let seen = self.group_for_plan(region, &desired.identity.group).await?;
+            observed.group = LastRead::At { at: observed.now, seen };
         }
         if desired.goal == Goal::Run
             && matches!(observed.group, LastRead::At { seen: Some(_), .. })
@@ -158,13 +167,20 @@ impl Pools {
         Ok(Inputs { desired, observed })
     }
 
+    /// The group that a new pool would adopt.
+    async fn group_for_plan(&self, region: &CloudRegion, name: &GroupName) -> Result<Option<Group>, String> {
+        let read = region.cloud.describe_groups(std::slice::from_ref(name)).await;
+        let found = read.map_err(|error| format!("the Auto Scaling group cannot be read: {error}"))?;
+        Ok(found.groups.into_iter().find(|group| group.name == *name))
+    }
+
     /// The launch template: a pass over a settled pool does not need it.
     async fn template_for_plan(
         &self,
         region: &CloudRegion,
-        group: &str,
+        name: &str,
     ) -> Result<Option<LaunchTemplate>, String> {
-        let read = region.cloud.describe_template(group).await;
+        let read = region.cloud.describe_template(name).await;
         read.map_err(|error| format!("the launch template cannot be read: {error}"))
     }
 
@@ -206,8 +222,12 @@ impl Pools {
 /// A new pool begins with nothing; whether AWS has a group of its name is not asked.
 fn assume_nothing_exists(observed: &mut Observed) {
     let at = observed.now;
-    observed.group = LastRead::At { at, seen: None };
-    observed.template = LastRead::At { at, seen: None };
+    if !matches!(observed.group, LastRead::At { .. }) {
+        observed.group = LastRead::At { at, seen: None };
+    }
+    if !matches!(observed.template, LastRead::At { .. }) {
+        observed.template = LastRead::At { at, seen: None };
+    }
     if !matches!(observed.stored, LastRead::At { .. }) {
         observed.stored = LastRead::At { at, seen: std::collections::BTreeSet::default() };
     }

@@ -92,6 +92,7 @@ fn trusted(planned: FooMachinePool, present: Option<&FooMachinePool>) -> FooMach
             metadata: ObjectMeta { labels, annotations, ..present.metadata.clone() },
             spec: FooMachinePoolSpec {
                 group_name: present.spec.group_name.clone(),
+                launch_template_name: present.spec.launch_template_name.clone(),
                 provider_id: present.spec.provider_id.clone(),
                 provider_id_list: present.spec.provider_id_list.clone(),
                 ..spec

@@ -3,8 +3,10 @@
 //! * this file: the world and its time;
 //! * [`manager`]: our controllers, started, killed and started again;
 //! * [`pool`]: one pool, as its user and its tests see it;
-//! * [`objects`]: the objects a user writes.
+//! * [`objects`]: the objects a user writes;
+//! * [`another_user`]: what another user creates in AWS.
 
+mod another_user;
 mod audit;
 mod manager;
 pub(crate) mod objects;

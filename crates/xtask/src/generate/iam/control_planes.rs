@@ -5,9 +5,9 @@
 
 use super::guards::Guard;
 use super::pools::NODE_ROLES;
-use super::statement::{Statement, allow, is_owned};
+use super::statement::{Statement, adopts, allow, is_owned};
 use foo_cloud::Operation;
-use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER};
+use foo_model::names::{TAG_ADOPTED, TAG_CLUSTER};
 use serde_json::{Value, json};
 
 pub(super) const CLUSTERS: &str = "arn:*:eks:*:*:cluster/*";
@@ -36,15 +36,11 @@ pub(super) fn statements() -> Vec<Statement> {
 
 /// The policy for the adoption of clusters that exist.
 pub(super) fn adoption() -> Vec<Statement> {
-    let consent = format!("aws:ResourceTag/{TAG_ADOPTABLE}");
-    let tags = [TAG_CLUSTER, TAG_ADOPTED].map(|tag| (format!("aws:RequestTag/{tag}"), json!("false")));
-    let present: serde_json::Map<String, Value> =
-        tags.into_iter().chain([(consent, json!("false"))]).collect();
     vec![allow(
         "AdoptClusters",
         vec![Operation::TagResource.iam_action()],
         &[CLUSTERS],
-        Some(json!({"Null": present})),
+        Some(adopts()),
         "Only clusters that the owner of the account tagged for their adoption. Once a cluster has the ownership tag, the policy for control \
          planes allows the rest.",
     )]

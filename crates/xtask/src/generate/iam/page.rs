@@ -16,7 +16,7 @@ pub(super) fn page(manager: &Manager, extension: &[Statement]) -> Result<String>
          | [iam-network-policy.json](iam-network-policy.json) | managed networks (`spec.network.managed` of a FooCluster), in addition |\n\
          | [iam-leftovers-policy.json](iam-leftovers-policy.json) | `deletion.leftovers: Delete`, in addition to both |\n\
          | [iam-control-plane-policy.json](iam-control-plane-policy.json) | control planes on EKS (`spec.eks` of a FooControlPlane), in addition |\n\
-         | [iam-adoption-policy.json](iam-adoption-policy.json) | the [adoption](../eks.md#adoption) of EKS clusters that exist, in addition |\n\
+         | [iam-adoption-policy.json](iam-adoption-policy.json) | the adoption of [Auto Scaling groups](../concepts/pools.md#adopt-a-group) and [EKS clusters](../eks.md#adoption) that exist, in addition |\n\
          | [iam-user-data-policy.json](iam-user-data-policy.json) | user data in S3 (`spec.userDataStorage` of a FooMachinePool), in addition |\n\n\
          Everything that the provider creates carries the tag `{TAG_CLUSTER}`, with the value `<namespace>/<cluster>`, and the policies\n\
          allow changes only of resources with it; parts of networks carry `{TAG_NETWORK}`, too. ARNs begin with `arn:*` so that the\n\
@@ -44,7 +44,7 @@ pub(super) fn page(manager: &Manager, extension: &[Statement]) -> Result<String>
          | `ControlPlanes` | `No` | `Yes` adds the policy for control planes on EKS |\n\
          | `ControlPlaneNames` | `*` | names of the EKS clusters that may be read, created and changed with all their parts, and whose idle interfaces may be deleted with a \
          managed network. By default the name of a cluster begins with its namespace |\n\
-         | `Adoption` | `No` | `Yes` adds the policy for the adoption of EKS clusters |\n\
+         | `Adoption` | `No` | `Yes` adds the policy for the adoption of groups and EKS clusters |\n\
          | `UserData` | `No` | `Yes` adds the policy for user data in S3 |\n\
          | `UserDataBuckets` | `foo-user-data*` | names of the [buckets for user data](../nodes.md#user-data-in-s3) |\n\
          | `UserDataNamespaces` | `*` | namespaces of the pools whose user data may be written and deleted |\n\
@@ -60,7 +60,7 @@ pub(super) fn page(manager: &Manager, extension: &[Statement]) -> Result<String>
     table(&mut page, leftovers)?;
     page.push_str("\n## Control planes\n\n");
     table(&mut page, control_planes)?;
-    page.push_str("\n## Adoption\n\nWithout this policy no EKS cluster is adopted, whatever the objects in Kubernetes say.\n\n");
+    page.push_str("\n## Adoption\n\nWithout this policy no group and no EKS cluster is adopted, whatever the objects in Kubernetes say.\n\n");
     table(&mut page, adoption)?;
     page.push_str(
         "\n## User data in S3\n\n\

@@ -4,10 +4,10 @@
 //! Amazon EC2 Auto Scaling", "… for Amazon EC2" and "… for Amazon SQS".
 
 use super::guards::Guard;
-use super::statement::{Effect, Statement, allow, has_tag, is_owned};
+use super::statement::{Effect, Statement, adopts, allow, has_tag, is_owned};
 use foo_cloud::Operation;
 use foo_cloud::queue::TAG_EVENTS;
-use foo_model::names::TAG_CLUSTER;
+use foo_model::names::{TAG_ADOPTED, TAG_CLUSTER};
 use serde_json::json;
 
 pub(super) const GROUPS: &str = "arn:*:autoscaling:*:*:autoScalingGroup:*:autoScalingGroupName/*";
@@ -77,8 +77,11 @@ fn of_groups() -> Vec<Statement> {
                 .map(Operation::iam_action)
                 .to_vec(),
             &[GROUPS],
-            Some(is_owned("aws:RequestTag")),
-            "A group can only be created with its ownership tag.",
+            Some(
+                json!({"Null": {format!("aws:RequestTag/{TAG_CLUSTER}"): "false", format!("aws:RequestTag/{TAG_ADOPTED}"): "true"}}),
+            ),
+            "A group can only be created with its ownership tag. The tags of an adoption need a policy of their own. AWS does not distinguish a creation from \
+             tags for a group that exists: this limits mistakes of the manager, but not an attacker with its credentials.",
         ),
         allow(
             "ChangeOwnGroups",
@@ -91,6 +94,18 @@ fn of_groups() -> Vec<Statement> {
              groups and values of the tag (below) limit an attacker, too.",
         ),
     ]
+}
+
+/// The policy for the adoption of groups that exist.
+pub(super) fn adoption() -> Vec<Statement> {
+    vec![allow(
+        "AdoptGroups",
+        vec![Operation::CreateOrUpdateTags.iam_action()],
+        &[GROUPS],
+        Some(adopts()),
+        "Only groups that the owner of the account tagged for their adoption. Once a group has the ownership tag, the policy for pools allows \
+         the rest.",
+    )]
 }
 
 fn of_templates_and_queues() -> Vec<Statement> {

@@ -1,6 +1,6 @@
 //! A statement of a policy, and the sentence that goes with it.
 
-use foo_model::names::TAG_CLUSTER;
+use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER};
 use serde_json::{Map, Value, json};
 
 /// What a statement does with what it names.
@@ -47,6 +47,16 @@ pub(super) fn has_tags(key: &str, tags: &[&str]) -> Value {
 /// The resource or request has the ownership tag.
 pub(super) fn is_owned(key: &str) -> Value {
     has_tag(key, TAG_CLUSTER)
+}
+
+/// The request has the tags of an adoption, and the resource the tag with which the owner of the account allows it, and no owner.
+pub(super) fn adopts() -> Value {
+    json!({"Null": {
+        format!("aws:RequestTag/{TAG_CLUSTER}"): "false",
+        format!("aws:RequestTag/{TAG_ADOPTED}"): "false",
+        format!("aws:ResourceTag/{TAG_ADOPTABLE}"): "false",
+        format!("aws:ResourceTag/{TAG_CLUSTER}"): "true",
+    }})
 }
 
 /// A statement that allows something.

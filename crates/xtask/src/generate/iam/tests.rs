@@ -28,7 +28,7 @@ fn statements() -> Vec<Statement> {
     let of_networks = networks::statements().into_iter().chain(leftovers::statements());
     let of_eks = control_planes::statements().into_iter().chain(control_planes::adoption());
     let others = of_networks.chain(of_eks).chain(user_data::statements());
-    pools::statements().into_iter().chain(others).collect()
+    pools::statements().into_iter().chain(pools::adoption()).chain(others).collect()
 }
 
 fn allowing() -> Vec<Statement> {
@@ -76,7 +76,7 @@ fn sid(guard: Guard) -> Option<&'static str> {
 fn further(operation: Operation) -> &'static [&'static str] {
     match operation {
         // Of a new group: by the tag in the request; of one that exists: by its own tag.
-        Operation::CreateOrUpdateTags => &["CreateGroups"],
+        Operation::CreateOrUpdateTags => &["CreateGroups", "AdoptGroups"],
         Operation::CreateTags => &["TagNewParts", "TagNewTemplates", "TagNewInstances"],
         Operation::CreateSubnet
         | Operation::CreateEgressOnlyInternetGateway
@@ -144,23 +144,50 @@ fn only_own_clusters_and_parts_of_them_are_changed() {
     }
 }
 
-/// The tags of an adoption need the policy for adoption, and the consent of the account in a tag of the cluster.
+/// The tags of an adoption need the policy for adoption, and the consent of the account in a tag.
 #[test]
-fn a_cluster_is_adopted_with_the_policy_for_it_and_with_the_tag_of_its_account() {
+fn a_cluster_or_group_is_adopted_with_the_policy_for_it_and_with_the_tag_of_its_account() {
     let tags = |statement: &Statement, key: &str| {
         let condition = statement.condition.clone().unwrap();
         condition["Null"].get(format!("{key}/infrastructure.foo.com/adopted")).cloned()
     };
-    let control_planes = control_planes::statements();
-    let creating = control_planes.iter().find(|it| it.sid == "TagClusters").unwrap();
-    assert_eq!(tags(creating, "aws:RequestTag"), Some(json!("true")), "the request does not have it");
-    let adoption = control_planes::adoption();
-    assert_eq!(adoption.len(), 1);
-    let adopting = adoption.first().unwrap();
-    assert_eq!(tags(adopting, "aws:RequestTag"), Some(json!("false")));
-    let consent = "aws:ResourceTag/infrastructure.foo.com/adoptable";
-    assert_eq!(adopting.condition.as_ref().unwrap()["Null"][consent], json!("false"));
+    for (statements, creating, adoption) in [
+        (control_planes::statements(), "TagClusters", control_planes::adoption()),
+        (pools::statements(), "CreateGroups", pools::adoption()),
+    ] {
+        let creating = statements.iter().find(|it| it.sid == creating).unwrap();
+        assert_eq!(tags(creating, "aws:RequestTag"), Some(json!("true")), "the request does not have it");
+        assert_eq!(adoption.len(), 1);
+        let adopting = adoption.first().unwrap();
+        assert_eq!(tags(adopting, "aws:RequestTag"), Some(json!("false")));
+        let consent = "aws:ResourceTag/infrastructure.foo.com/adoptable";
+        assert_eq!(adopting.condition.as_ref().unwrap()["Null"][consent], json!("false"));
+    }
     assert!(text("deploy/aws/iam.yaml").contains("  Adoption:\n    Type: String\n    Default: \"No\""));
+}
+
+/// The parameters of the stack narrow the tags of the request; the group or cluster still has no owner.
+#[test]
+fn the_stack_adopts_what_has_no_owner() {
+    let stack = crate::yaml::parse(&text("deploy/aws/iam.yaml")).unwrap().remove(0);
+    let statements = &stack["Resources"]["AdoptionPolicy"]["Properties"]["PolicyDocument"]["Statement"];
+    let statements = statements.as_array().unwrap();
+    assert_eq!(statements.len(), 2);
+    for statement in statements {
+        let condition = &statement["Condition"];
+        assert_eq!(
+            condition["Null"],
+            json!({
+                format!("aws:RequestTag/{TAG_ADOPTED}"): "false",
+                "aws:ResourceTag/infrastructure.foo.com/adoptable": "false",
+                format!("aws:ResourceTag/{TAG_CLUSTER}"): "true",
+            })
+        );
+        assert_eq!(
+            condition["StringLike"],
+            json!({format!("aws:RequestTag/{TAG_CLUSTER}"): {"Fn::Sub": "${Clusters}"}})
+        );
+    }
 }
 
 #[test]

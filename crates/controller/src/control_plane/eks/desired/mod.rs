@@ -12,9 +12,9 @@ mod tests;
 use foo_api::cluster::NetworkStatus;
 use foo_api::control_plane::{Eks, eks as api};
 use foo_eks::Desired;
-use foo_eks::desired::{Adoption, DeletionPolicy, Setting};
+use foo_eks::desired::{DeletionPolicy, Setting};
 use foo_model::eks::{AuthenticationMode, IpFamily, LogType, Minor, SupportType};
-use foo_model::{Blocked, Reason};
+use foo_model::{Adoption, Blocked, Reason};
 use std::collections::BTreeSet;
 
 pub(super) use partition::partition;
@@ -88,11 +88,7 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
         cluster: format!("{namespace}/{cluster}"),
         installation: known.installation.to_owned(),
         adopt_from: known.adopt_from.map(str::to_owned),
-        adoption: match (eks.adopt, known.adoption_allowed) {
-            (false, _) => Adoption::NotRequested,
-            (true, false) => Adoption::NotAllowed,
-            (true, true) => Adoption::Allowed,
-        },
+        adoption: Adoption::of(eks.adopt, known.adoption_allowed),
         neighbours: known.neighbours.clone(),
         left_open: left_open(eks),
         partition: partition.to_owned(),

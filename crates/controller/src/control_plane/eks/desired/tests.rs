@@ -1,8 +1,8 @@
 use super::*;
 use foo_api::cluster::SubnetStatus;
 use foo_eks::desired::{AddonVersion, DesiredEntry, KnownSubnet, SubnetChoice};
-use foo_model::SubnetId;
 use foo_model::eks::{AccessPolicy, AccessScope, EndpointAccess, EntryKind, Placement, ResolveConflicts};
+use foo_model::{Adoption, SubnetId};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

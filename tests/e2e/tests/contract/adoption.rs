@@ -1,0 +1,139 @@
+//! A group that another tool created: its Nodes and their Pods run on while a pool adopts it, and are drained when the user begins
+//! the roll-out.
+
+use anyhow::{Context as _, Result, ensure};
+use foo_cloud::{Compute as _, Groups as _};
+use foo_e2e::in_world;
+use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED};
+use foo_model::{
+    GroupName, GroupSettings, MetadataOptions, NewGroup, Protection, SubnetId, TemplateContent, UserData,
+};
+use foo_testbed::world::kinds::{self, Kind};
+use foo_testbed::world::{
+    AFTER_DRAIN, Cluster, GROUP_LABEL, IMAGE, INSTANCE_TYPE, MachineView, PoolView, QUIET_PERIOD, REGION,
+    SECURITY_GROUP, SOON, SUBNETS, World,
+};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+#[test]
+fn an_adopted_group_keeps_its_nodes_with_their_pods_until_the_user_begins_the_roll_out() {
+    in_world(async |world| {
+        let cluster = cluster_that_may_adopt(world, "adopting").await?;
+        let pool = cluster.existing_pool("workers");
+        let group = pool.group();
+        another_tool_creates_a_group(world, &cluster, &group).await?;
+        pool.wait("to have two Nodes", SOON, |view| view.instances.len() == 2).await?;
+        let web = pool.run("web", 2).await?;
+        web.is_ready(2).await?;
+        let before = pool.view().await?;
+        let uids = uids_of_nodes(world, &group).await?;
+        ensure!(uids.len() == 2, "{uids:?}");
+
+        let adopts = |pool: &mut Value| {
+            pool["spec"]["groupName"] = json!(group);
+            pool["spec"]["adopt"] = json!(true);
+        };
+        let pool = cluster.pool_with("workers", 1, |_, pool| adopts(pool)).await?;
+        let is_held = |view: &PoolView| {
+            view.condition("AutoScalingGroupReady").is_some_and(|(_, reason, _)| reason == "AdoptionWaiting")
+        };
+        pool.wait("to wait for its replicas", SOON, is_held).await?;
+        pool.scale(2).await?;
+        let has_machines = |view: &PoolView| view.good().count() == 2;
+        let adopted = pool.wait("to have a Machine for each instance", SOON, has_machines).await?;
+        ensure!(adopted.instances == before.instances, "{adopted}");
+        let stays = |view: &PoolView| view.instances == before.instances && has_machines(view);
+        pool.stays("with its instances", QUIET_PERIOD, stays).await?;
+        ensure!(uids_of_nodes(world, &group).await? == uids, "a Node was deleted");
+        let tags = adopted.group.context("the group")?.tags;
+        ensure!(tags.contains_key(TAG_ADOPTED), "{tags:?}");
+        web.is_ready(2).await?;
+
+        // The budget allows none of the Pods to go: the roll-out waits for it, as for every drain.
+        pool.patch(Kind::FooMachinePool, &json!({"spec": {"adopt": false}})).await?;
+        let waits = |view: &PoolView| view.deleting().any(MachineView::waits_for_budget);
+        pool.wait("to wait for the budget", SOON, waits).await?;
+        web.allow(1).await?;
+        let is_replaced = |view: &PoolView| {
+            view.is_settled_at(2) && view.instances.keys().all(|id| !before.instances.contains_key(id))
+        };
+        pool.wait("to have replaced its instances", 2 * AFTER_DRAIN, is_replaced).await?;
+        web.is_ready(2).await?;
+
+        // It stays, as its pool does not say otherwise.
+        pool.delete().await?;
+        let gone = |view: &PoolView| view.machine_pool.is_none() && view.foo_pool.is_none();
+        let after = pool.wait("to be deleted in Kubernetes", AFTER_DRAIN, gone).await?;
+        ensure!(after.instances.len() == 2 && after.group.is_some(), "{after}");
+        let again = cluster
+            .pool_with("workers", 2, |_, pool| {
+                pool["spec"]["groupName"] = json!(group);
+                pool["spec"]["deletionPolicy"] = json!("Delete");
+                pool["metadata"]["annotations"] = json!({"infrastructure.foo.com/adopt-from": "retained"});
+            })
+            .await?;
+        again.settles_at(2).await?;
+        web.allow(2).await?;
+        again.delete().await?;
+        again.is_gone(AFTER_DRAIN).await?;
+        Ok(())
+    });
+}
+
+/// A Cluster whose identity allows adoption.
+async fn cluster_that_may_adopt<'w>(world: &'w World, name: &str) -> Result<Cluster<'w>> {
+    let identity = json!({
+        "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooClusterIdentity",
+        "metadata": {"name": name},
+        "spec": {"controller": {}, "allowedNamespaces": {"list": [name]}, "allowAdoption": true},
+    });
+    world.apply(&identity).await?;
+    let cluster = world.cluster(name).await?;
+    cluster.patch(Kind::FooCluster, &json!({"spec": {"identityRef": {"name": name}}})).await?;
+    Ok(cluster)
+}
+
+/// Two instances of the Cluster that no FooMachinePool knows, and which the owner of the account lets its pool adopt.
+async fn another_tool_creates_a_group(world: &World, cluster: &Cluster<'_>, group: &str) -> Result<()> {
+    let owner = world.aws().simulator().cloud(REGION, "owner");
+    let content = TemplateContent {
+        image: IMAGE.into(),
+        instance_type: INSTANCE_TYPE.into(),
+        security_groups: vec![SECURITY_GROUP.into()],
+        instance_profile: None,
+        key_name: None,
+        volumes: vec![],
+        metadata: MetadataOptions { tokens_required: true, hop_limit: 1 },
+        spot: None,
+        user_data: UserData(b"another tool's".to_vec()),
+        tags: BTreeMap::from([(format!("kubernetes.io/cluster/{}", cluster.name()), "owned".to_owned())]),
+    };
+    let name = format!("{group}-of-another-tool");
+    let template = owner.create_template(&name, &content, "", &BTreeMap::new(), &name).await?.made;
+    let new = NewGroup {
+        name: GroupName::new(group),
+        min: 1,
+        max: 4,
+        desired: Some(2),
+        template,
+        mix: None,
+        settings: GroupSettings {
+            new_instances: Protection::Unprotected,
+            ..GroupSettings::in_subnets(SUBNETS.map(SubnetId::new).into())
+        },
+        drain_hook: None,
+        tags: BTreeMap::from([(TAG_ADOPTABLE.to_owned(), format!("{}/workers", cluster.namespace()))]),
+    };
+    owner.create_group(&new).await?;
+    Ok(())
+}
+
+/// The uids of the Nodes of a group's instances.
+async fn uids_of_nodes(world: &World, group: &str) -> Result<Vec<String>> {
+    let nodes = kinds::list(world.client(), Kind::Node, "", &format!("{GROUP_LABEL}={group}")).await?;
+    let mut uids: Vec<String> =
+        nodes.iter().map(|node| kinds::text(node, "/metadata/uid").to_owned()).collect();
+    uids.sort();
+    Ok(uids)
+}
