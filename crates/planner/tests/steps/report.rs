@@ -1,4 +1,4 @@
-use crate::world::pool;
+use crate::world::{Launches, pool};
 use foo_model::{Blocked, LifecycleState, Reason};
 use foo_planner::report::{ConditionKind, Pace, Status};
 
@@ -173,4 +173,19 @@ fn content_that_fails_in_the_only_instance_is_marked_as_failed() {
     world.wait(700);
     world.observe_and_plan();
     assert_eq!(world.kube.quarantine.first().map(|it| it.hash.as_str()), Some("v2"));
+}
+
+/// Capacity that was never launched is not reported as instances over the desired number.
+#[test]
+fn cancelled_launches_are_not_reported_as_instances() {
+    let mut world = pool().of(4).running();
+    world.cloud.launches = Launches::Fail;
+    world.scale_to(8);
+    world.observe_and_plan();
+    assert_eq!(world.cloud.sizes().desired, 8, "{}", world.story());
+    world.scale_to(4);
+    world.wait(1);
+    world.read_group();
+    let ready = world.plan_of(0).report.conditions[0].message.clone();
+    assert!(ready.starts_with("desired capacity is 8 and is lowered to 4"), "{ready}");
 }
