@@ -12,7 +12,7 @@ use crate::action::{
 use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
 use crate::observed::{Finalizer, MoveBlock, Observed};
-use foo_model::{Decrement, InstanceId, MachineName, Protection};
+use foo_model::{Decrement, GroupChange, GroupSettingsChange, InstanceId, MachineName, Protection};
 use std::collections::BTreeSet;
 
 mod announced;
@@ -36,6 +36,7 @@ pub fn violations(desired: &Desired, observed: &Observed, memory: &Memory, plan:
     finalizer_first(&facts, &mut found);
     ends_only_released(&facts, &mut found);
     launches_protected(&facts, &mut found);
+    adopted_are_secured_first(&facts, &mut found);
     deletes_only_with_cause(&facts, &mut found);
     completes_only_drained(&facts, &mut found);
     drains_the_living(&facts, &mut found);
@@ -197,6 +198,21 @@ fn launches_protected(facts: &Facts<'_>, found: &mut Found) {
         found.check(protection != Some(Protection::Unprotected), || Violation::LaunchesUnprotected {
             action: action.kind(),
         });
+    }
+}
+
+/// Adoption sets hook and protection one after the other; until then AWS terminates instances undrained.
+fn adopted_are_secured_first(facts: &Facts<'_>, found: &mut Found) {
+    if facts.desired.goal != Goal::Run || facts.is_secured() {
+        return;
+    }
+    for action in facts.actions {
+        let Action::Group(GroupAction::UpdateGroup { change, .. }) = action else { continue };
+        let protects = GroupChange {
+            settings: GroupSettingsChange { new_instances: change.settings.new_instances, subnets: None },
+            ..GroupChange::default()
+        };
+        found.check(*change == protects, || Violation::ChangedUnsecured { action: action.kind() });
     }
 }
 

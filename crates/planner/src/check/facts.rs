@@ -5,11 +5,12 @@ use crate::action::{Action, GroupAction, InstanceAction, MachineAction, PoolActi
 use crate::desired::{Desired, Goal, Size};
 use crate::memory::Memory;
 use crate::observed::{Ec2State, Finalizer, Observed};
-use foo_model::hook::{COMPLETE_BEFORE_DEADLINE, LONGEST_WAIT};
+use foo_model::hook::{COMPLETE_BEFORE_DEADLINE, HookConfig, LONGEST_WAIT};
 use foo_model::names::{self, TAG_INSTALLATION};
 use foo_model::{
     Adoption, Decrement, FooMachine, Group, Instance, InstanceId, InstancesMix, LaunchTemplateId,
-    LifecycleState, Machine, MachineName, MachinePause, NodeState, RemovalMark, SpecHash, TemplateVersion,
+    LifecycleState, Machine, MachineName, MachinePause, NodeState, Process, Protection, RemovalMark,
+    SpecHash, TemplateVersion,
 };
 use std::collections::BTreeMap;
 
@@ -280,6 +281,23 @@ impl<'a> Facts<'a> {
         let Some(instance) = id.and_then(|id| self.instances.get(id)) else { return false };
         let no_node = self.machines.get(name).is_none_or(|machine| machine.node == NodeState::None);
         self.is_adopted() && no_node && self.content_of_instance(instance, name).is_none()
+    }
+
+    /// Whether what AWS terminates in the group is drained, because the provider created it or has adopted it completely.
+    pub(super) fn is_secured(&self) -> bool {
+        let Some(group) = self.group.filter(|_| self.is_adopted()) else { return true };
+        let own = self.observed.template.seen().and_then(Option::as_ref);
+        let own = own.filter(|template| self.desired.identity.owns_template(&template.tags));
+        let launches_own =
+            own.is_some_and(|own| group.template.as_ref().is_some_and(|(id, _)| *id == own.id));
+        let hooked = matches!(self.observed.hook.seen(), Some(Some(terms)) if *terms == HookConfig::DRAIN);
+        let bare = |it: &Instance| {
+            it.lifecycle == LifecycleState::InService
+                && it.protection == Protection::Unprotected
+                && !self.memory.ledger.leaving.contains_key(&it.id)
+        };
+        let suspended = group.suspended.contains_key(&Process::AZRebalance);
+        launches_own || (hooked && suspended && !group.instances.iter().any(bare))
     }
 
     fn is_adopted(&self) -> bool {

@@ -77,6 +77,11 @@ pub enum Violation {
         /// The action.
         action: ActionKind,
     },
+    /// Settings of an adopted group change before AWS waits for drains.
+    ChangedUnsecured {
+        /// The action.
+        action: ActionKind,
+    },
     /// A Machine is excluded from draining although its instance may exist.
     ExcludedAlive {
         /// The Machine.
@@ -325,6 +330,7 @@ impl Violation {
             | Self::TerminatedUndrained { .. }
             | Self::TerminatedMissing { .. }
             | Self::LaunchesUnprotected { .. }
+            | Self::ChangedUnsecured { .. }
             | Self::ExcludedAlive { .. } => Rule::EndsOnlyReleased,
             Self::DeletedTwice { .. }
             | Self::DeletedAbsent { .. }
@@ -377,6 +383,12 @@ impl fmt::Display for Violation {
             Self::TerminatedMissing { id } => write!(f, "{id} does not exist, or is terminating already"),
             Self::LaunchesUnprotected { action } => {
                 write!(f, "{action} lets new instances launch without protection from scale-in")
+            }
+            Self::ChangedUnsecured { action } => {
+                write!(
+                    f,
+                    "{action} changes an adopted group without hook or protection, in which AWS may then terminate instances"
+                )
             }
             Self::ExcludedAlive { machine } => {
                 write!(f, "Machine {machine} is excluded from draining although its instance may exist")

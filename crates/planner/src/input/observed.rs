@@ -72,6 +72,11 @@ impl Observed {
     pub fn records_adoption_of(&self, group: &Group) -> bool {
         self.recorded_adoption && self.recorded_arn.as_ref() == Some(&group.arn)
     }
+
+    /// Whether this group was adopted, according to its tags or, if another user removed the tag, to the FooMachinePool.
+    pub fn was_adopted(&self, group: &Group) -> bool {
+        group.was_adopted() || self.records_adoption_of(group)
+    }
 }
 
 /// An observation with its age.

@@ -164,7 +164,7 @@ pub(crate) fn is_secured(facts: &Facts<'_>, group: &Group) -> bool {
             && it.protection == Protection::Unprotected
             && !facts.memory.ledger.leaving.contains_key(&it.id)
     });
-    !group.was_adopted() || launches_own || (has_hook && !balances && !unprotected)
+    !facts.observed.was_adopted(group) || launches_own || (has_hook && !balances && !unprotected)
 }
 
 fn waiting(message: String) -> Blocked {

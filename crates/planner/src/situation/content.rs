@@ -88,8 +88,7 @@ impl<'a> Known<'a> {
             template: template.map(|template| &template.id),
             hashes: versions.iter().filter_map(|it| Some((it.version, it.spec_hash.as_ref()?))).collect(),
             is_own: own.is_some(),
-            // The tag may be removed, and is restored.
-            adopted: matches!(view, View::Own(group) if group.was_adopted() || observed.records_adoption_of(group)),
+            adopted: matches!(view, View::Own(group) if observed.was_adopted(group)),
         }
     }
 

@@ -152,7 +152,7 @@ fn repair_settings(difference: Difference, situation: &Situation<'_>, group: &Gr
         }
         Difference::Processes => {
             // Of an adopted group, first of all: a failing call would delay it.
-            let stage = if group.was_adopted() { Stage::Protect } else { Stage::Decorate };
+            let stage = if situation.observed.was_adopted(group) { Stage::Protect } else { Stage::Decorate };
             draft.act(stage, suspend(situation));
         }
     }

@@ -32,8 +32,11 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     let Some(group) = situation.writable_group() else { return };
     let name = group.name.clone();
     // An adopted group has none from its creation: nothing comes before it.
-    let (reads, writes) =
-        if group.was_adopted() { (Stage::Protect, Stage::Protect) } else { (Stage::Read, Stage::Decorate) };
+    let (reads, writes) = if situation.observed.was_adopted(group) {
+        (Stage::Protect, Stage::Protect)
+    } else {
+        (Stage::Read, Stage::Decorate)
+    };
     if !is_secured(situation, group) && !matches!(situation.observed.hook, LastRead::Failed { .. }) {
         // The settings of the group wait for it.
         draft.wake_at(situation.observed.now.plus(SECURED_SOON));
