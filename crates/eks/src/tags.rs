@@ -1,9 +1,7 @@
 //! The tags that mark what is the provider's.
 
 use crate::desired::Desired;
-use foo_model::names::{
-    TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION, are_in_one_namespace,
-};
+use foo_model::names::{TAG_ADOPTED, TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION, are_in_one_namespace};
 use foo_model::network::Tags;
 
 /// Our tags.
@@ -32,11 +30,6 @@ pub(crate) fn adopted(desired: &Desired) -> Tags {
 /// Whether the tags say that we adopted it.
 pub(crate) fn were_adopted(tags: &Tags) -> bool {
     tags.contains_key(TAG_ADOPTED)
-}
-
-/// Whether the owner of the account allows this Cluster to adopt it.
-pub(crate) fn allow_adoption(desired: &Desired, tags: &Tags) -> bool {
-    tags.get(TAG_ADOPTABLE) == Some(&desired.cluster)
 }
 
 /// Whether the tags say that it is this control plane's: by its id, which anyone who may write the FooControlPlane can set in its

@@ -1,6 +1,9 @@
 //! Whether what exists in AWS without an owner may be adopted.
 
+use crate::names::TAG_ADOPTABLE;
+use crate::{Blocked, Reason};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Whether what exists under the name in the spec and has no owner is adopted. The tag `infrastructure.foo.com/adoptable` has to allow it
 /// as well.
@@ -28,5 +31,19 @@ impl Adoption {
     /// Whether the spec requests it.
     pub fn is_requested(self) -> bool {
         self != Self::NotRequested
+    }
+
+    /// Why `what`, which exists with these tags and has no owner, may not be adopted, if the FooClusterIdentity or the owner of the AWS
+    /// account does not consent. The tag names the `adopter`.
+    pub fn refusal(self, what: &str, tags: &BTreeMap<String, String>, adopter: &str) -> Option<Blocked> {
+        let why = if self == Self::NotAllowed {
+            "the FooClusterIdentity does not allow its adoption (allowAdoption); without an identityRef it is the one named \"default\""
+                .to_owned()
+        } else if tags.get(TAG_ADOPTABLE).is_none_or(|named| named != adopter) {
+            format!("AWS does not allow its adoption: it does not have the tag {TAG_ADOPTABLE}={adopter}")
+        } else {
+            return None;
+        };
+        Some(Blocked::new(Reason::AdoptionNotAllowed, format!("{what} exists, and {why}")))
     }
 }

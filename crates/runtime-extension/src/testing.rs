@@ -5,10 +5,10 @@ use crate::settings::Access;
 use async_trait::async_trait;
 use foo_cloud::{Cloud, Compute as _, Groups as _};
 use foo_model::names::{TAG_CLUSTER, TAG_POOL};
-use foo_model::{GroupSettings, MetadataOptions, NewGroup, Protection, SubnetId, TemplateContent, UserData};
+use foo_model::{GroupSettings, NewGroup, Protection, SubnetId};
 use foo_simulator_core::core::catalogue::IMAGE_X86_64;
-use foo_simulator_core::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
-use foo_simulator_core::{DEFAULT_REGION, Simulator, SimulatorConfig};
+use foo_simulator_core::core::network::PRIVATE_SUBNETS;
+use foo_simulator_core::{DEFAULT_REGION, Simulator, SimulatorConfig, plain_content};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,18 +42,7 @@ impl World {
     /// Instances of the FooMachinePool `pool` of the Cluster `n/c` run, whose EKS cluster is called `at-eks`.
     pub(crate) async fn runs(&self, pool: &str, instances: u32) {
         let cloud = self.aws.cloud(DEFAULT_REGION, "manager");
-        let content = TemplateContent {
-            image: IMAGE_X86_64.into(),
-            instance_type: "m7i.large".into(),
-            security_groups: vec![SECURITY_GROUP.into()],
-            instance_profile: None,
-            key_name: None,
-            volumes: vec![],
-            metadata: MetadataOptions { tokens_required: true, hop_limit: 1 },
-            spot: None,
-            user_data: UserData(b"#!/bin/sh".to_vec()),
-            tags: BTreeMap::new(),
-        };
+        let content = plain_content(b"#!/bin/sh");
         let template = cloud.create_template(pool, &content, "", &BTreeMap::new(), pool).await.unwrap().made;
         let tags = [(TAG_CLUSTER, "n/c"), (TAG_POOL, pool), ("kubernetes.io/cluster/at-eks", "owned")];
         let group = NewGroup {

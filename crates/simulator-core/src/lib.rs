@@ -54,7 +54,7 @@ pub use iam::policy::{Effect, OneOrMany, Operator, Policy, Statement};
 pub use iam::roles::{Role, WebIdentityTrust};
 pub use presign::SigningKey;
 pub use service::Service;
-pub use sim_cloud::{SimCloud, SimQueue};
+pub use sim_cloud::{SimCloud, SimQueue, plain_content};
 pub use simulator::{NodeInstance, RegionHandle, Simulator};
 pub use snapshots::{SNAPSHOT_LIMIT, SnapshotError};
 pub use throttle::{BucketSize, Ec2Throttling, Throttling};

@@ -44,6 +44,6 @@ pub use foo_simulator_core::{
     Ec2Throttling, Effect, Fault, FaultRule, InstanceProfile, NodeInstance, NotAProbability, OneOrMany,
     Operator, Pace, Policy, Probability, RegionHandle, Role, SNAPSHOT_LIMIT, STEPPED_START, Service,
     SigningKey, SimCloud, SimQueue, Simulator, SimulatorConfig, SnapshotError, Statement, Throttling,
-    WebIdentityTrust,
+    WebIdentityTrust, plain_content,
 };
 pub use handle::{EksEndpoint, Handle};

@@ -8,11 +8,10 @@ use crate::tags;
 use crate::timing::{CONFIRM, GONE};
 use foo_model::eks::{Change, Cluster, TagChange};
 use foo_model::names::{
-    ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, TAG_ADOPTABLE, TAG_CLUSTER, TAG_CONTROL_PLANE,
-    TAG_INSTALLATION,
+    ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION,
 };
 use foo_model::network::Tags;
-use foo_model::{Adoption, Reason};
+use foo_model::{Blocked, Reason};
 
 /// What is known of the cluster.
 pub(crate) enum Standing<'s> {
@@ -89,32 +88,19 @@ fn unowned(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
     let desired = situation.desired;
     let kind = topic(situation);
     let name = &cluster.name;
-    let (reason, message) = match desired.adoption {
-        Adoption::NotRequested => (
-            Reason::ClusterNotOwned,
-            format!(
-                "an EKS cluster {name} exists that this FooControlPlane did not create; it is not touched"
-            ),
-        ),
-        Adoption::NotAllowed => (
-            Reason::AdoptionNotAllowed,
-            format!(
-                "the EKS cluster {name} exists, and the FooClusterIdentity does not allow its adoption (allowAdoption); without an \
-                 identityRef it is the one named \"default\""
-            ),
-        ),
-        Adoption::Allowed if !tags::allow_adoption(desired, &cluster.tags) => (
-            Reason::AdoptionNotAllowed,
-            format!(
-                "the EKS cluster {name} exists, and AWS does not allow its adoption: it does not have the tag {TAG_ADOPTABLE}={}",
-                desired.cluster
-            ),
-        ),
-        Adoption::Allowed => {
-            return tag(situation, draft, cluster, tags::adopted(desired), "adopted: it has no owner");
-        }
+    let blocked = if desired.adoption.is_requested() {
+        let what = format!("the EKS cluster {name}");
+        desired.adoption.refusal(&what, &cluster.tags, &desired.cluster)
+    } else {
+        let message = format!(
+            "an EKS cluster {name} exists that this FooControlPlane did not create; it is not touched"
+        );
+        Some(Blocked::new(Reason::ClusterNotOwned, message))
     };
-    draft.note(kind, Weight::Failed, reason, message);
+    match blocked {
+        Some(Blocked { reason, message }) => draft.note(kind, Weight::Failed, reason, message),
+        None => tag(situation, draft, cluster, tags::adopted(desired), "adopted: it has no owner"),
+    }
 }
 
 /// Says of a cluster with an owner's tags what this Cluster's users may know.

@@ -7,8 +7,7 @@ use super::view::View;
 use crate::desired::{Goal, Identity, Size, Wanted};
 use foo_model::group::GroupStatus;
 use foo_model::hook::HookConfig;
-use foo_model::names::TAG_ADOPTABLE;
-use foo_model::{Adoption, Blocked, Group, InstancesMix, LifecycleState, Process, Protection, Reason, count};
+use foo_model::{Blocked, Group, InstancesMix, LifecycleState, Process, Protection, Reason, count};
 
 /// The state of an adoption that the spec requests and that has not happened yet.
 pub(crate) enum AdoptionState<'a> {
@@ -42,13 +41,18 @@ pub(crate) fn is_to_come(facts: &Facts<'_>) -> bool {
     facts.desired.goal == Goal::Run
         && facts.desired.adoption.is_requested()
         && facts.observed.recorded_arn.is_none()
+        && !matches!(facts.view, View::Own(_))
 }
 
 fn of_group<'a>(facts: &Facts<'a>, group: &'a Group) -> Result<AdoptionState<'a>, Blocked> {
     if let Some(missing) = facts.desired.missing.first() {
         return Err(missing.clone());
     }
-    is_allowed(facts, group)?;
+    let what = format!("Auto Scaling group {}", group.name);
+    let adopter = facts.desired.identity.adoptable_by();
+    if let Some(refusal) = facts.desired.adoption.refusal(&what, &group.tags, &adopter) {
+        return Err(refusal);
+    }
     has_desired_size(facts, group)?;
     has_desired_purchases(facts, group)?;
     if let Wanted::Blocked(blocked) = &facts.desired.group.settings.subnets {
@@ -70,29 +74,6 @@ fn of_group<'a>(facts: &Facts<'a>, group: &'a Group) -> Result<AdoptionState<'a>
         | TemplateState::UserDataOutdated(..)
         | TemplateState::Ready(..) => Ok(AdoptionState::Due(group)),
     }
-}
-
-/// Kubernetes and AWS each have to consent.
-fn is_allowed(facts: &Facts<'_>, group: &Group) -> Result<(), Blocked> {
-    let identity = &facts.desired.identity;
-    let refused = |why: String| {
-        let message = format!("Auto Scaling group {} exists, and {why}", group.name);
-        Err(Blocked::new(Reason::AdoptionNotAllowed, message))
-    };
-    if facts.desired.adoption == Adoption::NotAllowed {
-        return refused(
-            "the FooClusterIdentity does not allow its adoption (allowAdoption); without an identityRef it is the one named \
-             \"default\""
-                .to_owned(),
-        );
-    }
-    if !identity.may_adopt(&group.tags) {
-        return refused(format!(
-            "AWS does not allow its adoption: it does not have the tag {TAG_ADOPTABLE}={}",
-            identity.adoptable_by()
-        ));
-    }
-    Ok(())
 }
 
 /// The adoption itself launches and terminates nothing.

@@ -164,6 +164,5 @@ pub(crate) fn release_pool(situation: &Situation<'_>, draft: &mut Draft) {
 
 /// Whether the provider may create something in AWS: all prerequisites exist, and no group is to be adopted instead.
 pub(crate) fn may_create(situation: &Situation<'_>) -> bool {
-    let adopts = !matches!(situation.view, View::Own(_)) && is_to_come(situation);
-    situation.desired.missing.is_empty() && situation.desired.goal == Goal::Run && !adopts
+    situation.desired.missing.is_empty() && situation.desired.goal == Goal::Run && !is_to_come(situation)
 }

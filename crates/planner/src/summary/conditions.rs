@@ -109,14 +109,12 @@ fn launch_template(situation: &Situation<'_>) -> Condition {
             situation.desired.identity.of_another_owner(&format!("launch template {name}"), &template.tags),
         ),
         // It is created after the adoption: the group's condition says what that waits for.
-        TemplateState::Absent(_) if is_to_come(situation) && !matches!(situation.view, View::Own(_)) => {
-            condition(
-                kind,
-                Status::Unknown,
-                Reason::AdoptionWaiting,
-                "it is created once the group is adopted",
-            )
-        }
+        TemplateState::Absent(_) if is_to_come(situation) => condition(
+            kind,
+            Status::Unknown,
+            Reason::AdoptionWaiting,
+            "it is created once the group is adopted",
+        ),
         TemplateState::Absent(_) => condition(
             kind,
             Status::False,

@@ -13,18 +13,39 @@ mod roles;
 pub use queue::SimQueue;
 
 use crate::core::Region;
+use crate::core::catalogue::IMAGE_X86_64;
 use crate::core::ec2::templates::TemplateKey;
 use crate::core::error::{AwsError, AwsResult};
+use crate::core::network::SECURITY_GROUP;
 use crate::faults::CallHead;
 use crate::iam::policy::{Ask, Verdict};
 use crate::iam::{ask, refusals};
 use crate::service::Service;
 use crate::world::{Ending, Gate, Inner, World};
 use foo_cloud::{AwsClock, CloudError, ErrorKind, Operation, Result};
-use foo_model::{AwsTime, GroupName, LaunchTemplateId, operation};
+use foo_model::{
+    AwsTime, GroupName, LaunchTemplateId, MetadataOptions, TemplateContent, UserData, operation,
+};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
+
+/// Content of a launch template that every new region can launch, for instances that no FooMachinePool launched.
+pub fn plain_content(user_data: &[u8]) -> TemplateContent {
+    TemplateContent {
+        image: IMAGE_X86_64.into(),
+        instance_type: "m7i.large".into(),
+        security_groups: vec![SECURITY_GROUP.into()],
+        instance_profile: None,
+        key_name: None,
+        volumes: Vec::new(),
+        metadata: MetadataOptions { tokens_required: true, hop_limit: 1 },
+        spot: None,
+        user_data: UserData(user_data.to_vec()),
+        tags: BTreeMap::new(),
+    }
+}
 
 /// A cloud of one caller in one region of a simulator.
 #[derive(Clone, Debug)]

@@ -3,27 +3,21 @@
 use super::scene::REGION;
 use crate::core::catalogue::IMAGE_X86_64;
 use crate::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP, VPC};
-use crate::{SimCloud, Simulator, SimulatorConfig};
+use crate::{SimCloud, Simulator, SimulatorConfig, plain_content};
 use foo_cloud::{Compute as _, Described, ErrorKind, FoundGroups, Groups as _, InstanceState, NetworkQuery};
 use foo_model::{
-    ActivityStatus, Decrement, GroupChange, GroupName, GroupSettings, LifecycleState, MetadataOptions,
-    NewGroup, Process, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, UserData,
+    ActivityStatus, Decrement, GroupChange, GroupName, GroupSettings, LifecycleState, NewGroup, Process,
+    SubnetId, TemplateContent, TemplateHashes, TemplateVersion,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub(super) fn content(instance_type: &str) -> TemplateContent {
     TemplateContent {
-        image: IMAGE_X86_64.into(),
         instance_type: instance_type.into(),
-        security_groups: vec![SECURITY_GROUP.into()],
         instance_profile: Some("nodes".to_owned()),
-        key_name: None,
-        volumes: vec![],
-        metadata: MetadataOptions { tokens_required: true, hop_limit: 1 },
-        spot: None,
-        user_data: UserData(b"#!/bin/sh".to_vec()),
         tags: BTreeMap::from([("Name".to_owned(), "pool".to_owned())]),
+        ..plain_content(b"#!/bin/sh")
     }
 }
 

@@ -5,13 +5,11 @@ use anyhow::{Context as _, Result, ensure};
 use foo_cloud::{Compute as _, Groups as _};
 use foo_e2e::in_world;
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED};
-use foo_model::{
-    GroupName, GroupSettings, MetadataOptions, NewGroup, Protection, SubnetId, TemplateContent, UserData,
-};
+use foo_model::{GroupName, GroupSettings, NewGroup, Protection, SubnetId, TemplateContent};
+use foo_simulator::plain_content;
 use foo_testbed::world::kinds::{self, Kind};
 use foo_testbed::world::{
-    AFTER_DRAIN, Cluster, GROUP_LABEL, IMAGE, INSTANCE_TYPE, MachineView, PoolView, QUIET_PERIOD, REGION,
-    SECURITY_GROUP, SOON, SUBNETS, World,
+    AFTER_DRAIN, Cluster, GROUP_LABEL, MachineView, PoolView, QUIET_PERIOD, REGION, SOON, SUBNETS, World,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -98,16 +96,8 @@ async fn cluster_that_may_adopt<'w>(world: &'w World, name: &str) -> Result<Clus
 async fn another_tool_creates_a_group(world: &World, cluster: &Cluster<'_>, group: &str) -> Result<()> {
     let owner = world.aws().simulator().cloud(REGION, "owner");
     let content = TemplateContent {
-        image: IMAGE.into(),
-        instance_type: INSTANCE_TYPE.into(),
-        security_groups: vec![SECURITY_GROUP.into()],
-        instance_profile: None,
-        key_name: None,
-        volumes: vec![],
-        metadata: MetadataOptions { tokens_required: true, hop_limit: 1 },
-        spot: None,
-        user_data: UserData(b"another tool's".to_vec()),
         tags: BTreeMap::from([(format!("kubernetes.io/cluster/{}", cluster.name()), "owned".to_owned())]),
+        ..plain_content(b"another tool's")
     };
     let name = format!("{group}-of-another-tool");
     let template = owner.create_template(&name, &content, "", &BTreeMap::new(), &name).await?.made;

@@ -2,13 +2,9 @@
 
 use super::World;
 use foo_cloud::{Compute as _, Groups as _};
-use foo_model::{
-    GroupName, GroupSettings, LaunchTemplateId, MetadataOptions, NewGroup, Protection, TemplateContent,
-    TemplateVersion, UserData,
-};
-use foo_simulator_core::core::catalogue::IMAGE_X86_64;
-use foo_simulator_core::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
-use foo_simulator_core::{DEFAULT_REGION, SimCloud};
+use foo_model::{GroupName, GroupSettings, LaunchTemplateId, NewGroup, Protection, TemplateVersion};
+use foo_simulator_core::core::network::PRIVATE_SUBNETS;
+use foo_simulator_core::{DEFAULT_REGION, SimCloud, plain_content};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -23,18 +19,7 @@ impl World {
         &self,
         name: &str,
     ) -> (LaunchTemplateId, TemplateVersion) {
-        let content = TemplateContent {
-            image: IMAGE_X86_64.into(),
-            instance_type: "m7i.large".into(),
-            security_groups: vec![SECURITY_GROUP.into()],
-            instance_profile: None,
-            key_name: None,
-            volumes: vec![],
-            metadata: MetadataOptions { tokens_required: true, hop_limit: 1 },
-            spot: None,
-            user_data: UserData(b"foreign".to_vec()),
-            tags: BTreeMap::new(),
-        };
+        let content = plain_content(b"foreign");
         let created =
             self.another_user().create_template(name, &content, "foreign", &BTreeMap::new(), name).await;
         created.unwrap().made

@@ -5,9 +5,8 @@
 
 use super::guards::Guard;
 use super::pools::NODE_ROLES;
-use super::statement::{Statement, adopts, allow, is_owned};
+use super::statement::{Statement, adopts, allow, creates, is_owned};
 use foo_cloud::Operation;
-use foo_model::names::{TAG_ADOPTED, TAG_CLUSTER};
 use serde_json::{Value, json};
 
 pub(super) const CLUSTERS: &str = "arn:*:eks:*:*:cluster/*";
@@ -101,9 +100,7 @@ fn of_clusters() -> Vec<Statement> {
             "TagClusters",
             Guard::TagsOfClusters.actions(),
             &everything(),
-            Some(
-                json!({"Null": {format!("aws:RequestTag/{TAG_CLUSTER}"): "false", format!("aws:RequestTag/{TAG_ADOPTED}"): "true"}}),
-            ),
+            Some(creates()),
             "AWS requires it for creations with tags; for an adoption it is not enough. AWS does not distinguish a creation from tags for a \
              cluster that exists: this limits mistakes of the manager, but not an attacker with its credentials. The parameter \
              `ControlPlaneNames` of the stack limits both.",

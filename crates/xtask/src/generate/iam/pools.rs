@@ -4,10 +4,10 @@
 //! Amazon EC2 Auto Scaling", "… for Amazon EC2" and "… for Amazon SQS".
 
 use super::guards::Guard;
-use super::statement::{Effect, Statement, adopts, allow, has_tag, is_owned};
+use super::statement::{Effect, Statement, adopts, allow, creates, has_tag, is_owned};
 use foo_cloud::Operation;
 use foo_cloud::queue::TAG_EVENTS;
-use foo_model::names::{TAG_ADOPTED, TAG_CLUSTER};
+use foo_model::names::TAG_CLUSTER;
 use serde_json::json;
 
 pub(super) const GROUPS: &str = "arn:*:autoscaling:*:*:autoScalingGroup:*:autoScalingGroupName/*";
@@ -77,9 +77,7 @@ fn of_groups() -> Vec<Statement> {
                 .map(Operation::iam_action)
                 .to_vec(),
             &[GROUPS],
-            Some(
-                json!({"Null": {format!("aws:RequestTag/{TAG_CLUSTER}"): "false", format!("aws:RequestTag/{TAG_ADOPTED}"): "true"}}),
-            ),
+            Some(creates()),
             "A group can only be created with its ownership tag. The tags of an adoption need a policy of their own. AWS does not distinguish a creation from \
              tags for a group that exists: this limits mistakes of the manager, but not an attacker with its credentials.",
         ),

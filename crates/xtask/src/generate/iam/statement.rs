@@ -49,6 +49,14 @@ pub(super) fn is_owned(key: &str) -> Value {
     has_tag(key, TAG_CLUSTER)
 }
 
+/// The request has the ownership tag, and not the tag of an adoption.
+pub(super) fn creates() -> Value {
+    json!({"Null": {
+        format!("aws:RequestTag/{TAG_CLUSTER}"): "false",
+        format!("aws:RequestTag/{TAG_ADOPTED}"): "true",
+    }})
+}
+
 /// The request has the tags of an adoption, and the resource the tag with which the owner of the account allows it, and no owner.
 pub(super) fn adopts() -> Value {
     json!({"Null": {
