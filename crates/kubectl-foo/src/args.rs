@@ -53,6 +53,14 @@ Exit status:
   2  the arguments are wrong
   4  with --exit-code: something would change";
 
+/// The same of `adopt`.
+const ADOPT_STATUSES: &str = "\
+Exit status:
+  0  written
+  1  failed: the group cannot be adopted or read, a right is missing, the manager does not respond
+  2  the arguments are wrong
+  4  written, and something is in the way of the adoption";
+
 /// The same of `diff`.
 const DIFF_STATUSES: &str = "\
 Exit status:
@@ -62,9 +70,9 @@ Exit status:
   4  something differs";
 
 /// Shows the state of clusters in AWS: control planes, networks, pools of Machines in Auto Scaling groups, and what they
-/// wait for. Reads objects of the management cluster, and for drains Pods of workload clusters; calls neither the manager
-/// nor AWS. Only `rollout pause`, `resume` and `retry` write, and `plan` and `diff` create and delete
-/// a FooPlan.
+/// wait for. Reads objects of the management cluster, and for drains Pods of workload clusters; only `adopt` reads from AWS,
+/// with the AWS CLI. Only `rollout pause`, `resume` and `retry` write; `plan`, `diff` and `adopt --plan` create and delete a
+/// FooPlan.
 #[derive(Parser)]
 #[command(name = "kubectl foo", version, after_help = STATUSES, disable_help_subcommand = true)]
 pub struct Cli {
@@ -166,6 +174,33 @@ pub enum Command {
         #[command(flatten)]
         of: PlannedArgs,
         /// Form of the output [default: text].
+        #[arg(short, long, value_enum)]
+        output: Option<Format>,
+    },
+    /// Write the manifest of a FooMachinePool that adopts an Auto Scaling group of another tool, from what AWS has.
+    ///
+    /// Reads the group with the AWS CLI and its credentials, and changes nothing. What is in the way of the adoption, and what
+    /// new instances would have otherwise, is printed on standard error.
+    #[command(after_help = ADOPT_STATUSES)]
+    Adopt {
+        /// Name of the Auto Scaling group.
+        group: String,
+        /// Name of the Cluster whose Nodes its instances are.
+        #[arg(long, value_name = "NAME")]
+        cluster: String,
+        /// Name of the FooMachinePool and its MachinePool [default: as the group].
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+        /// Secret with the bootstrap data of new Nodes [default: a FooNodeConfig, for Clusters on EKS].
+        #[arg(long, value_name = "NAME")]
+        bootstrap_secret: Option<String>,
+        /// Profile of the AWS CLI [default: the one that it uses].
+        #[arg(long, value_name = "NAME")]
+        profile: Option<String>,
+        /// Show what the manager would do for the manifest, instead of the manifest.
+        #[arg(long)]
+        plan: bool,
+        /// Form of the output [default: yaml; of a plan: text].
         #[arg(short, long, value_enum)]
         output: Option<Format>,
     },

@@ -7,14 +7,16 @@
 //!   tests pin the whole output;
 //! * [`terminal`] prints. Nothing else may: it escapes control characters.
 //!
-//! It calls neither the manager nor AWS; [`plan`] asks the manager by an object, for [`diff`] as well. A new command is a
-//! variant of [`args::Command`], a module, a golden file for each output, and a section in docs/operations/plugin.md.
+//! It does not call the manager: [`plan`] asks it by an object, for [`diff`] as well. From AWS only [`adopt`] reads, by the
+//! user's own AWS CLI ([`aws`]). A new command is a variant of [`args::Command`], a module, a golden file for each output, and a section in docs/operations/plugin.md.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod access;
+pub mod adopt;
 pub mod args;
 pub mod asked;
+pub mod aws;
 pub mod capi;
 pub mod completion;
 pub mod diff;

@@ -15,7 +15,8 @@ use std::process::ExitCode;
 const USAGE: u8 = 2;
 /// What the command waited for has failed, or did not happen in time.
 const UNFINISHED: u8 = 3;
-/// A plan changes something, and `--exit-code` asks for that; or `diff` shows a difference.
+/// A plan changes something, and `--exit-code` asks for that; `diff` shows a difference; or something is in the way of an
+/// adoption.
 const CHANGES: u8 = 4;
 
 /// Errors are for users: one line, without the backtrace that `RUST_BACKTRACE` asks for.

@@ -1,10 +1,12 @@
 //! Carries out a command: reads, and prints what the pure functions of its module make of that.
 
-use crate::access::{Access, Reads};
+use crate::access::{Access, FIELD_MANAGER, Reads};
+use crate::adopt::{self, Adopter};
 use crate::args::{
     CLUSTERS, Cli, ClusterArgs, Command, DRAINED, EXPLAINED, PLANNED, PlannedArgs, ROLLED_OUT, RolloutCommand,
 };
 use crate::asked::{Asked, Kind, asked};
+use crate::aws::Aws;
 use crate::diff::{self, Diffs};
 use crate::drains::{self, Drains};
 use crate::plan::Plans;
@@ -20,6 +22,7 @@ use crate::{events, explain, plan, support};
 use anyhow::{Result, anyhow};
 use foo_api::plan::GivenDurations;
 use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
 use std::convert::Infallible;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -34,7 +37,8 @@ pub enum Ended {
     Done,
     /// What it waited for has failed, or did not happen in time: the process ends with the status 3.
     Unfinished,
-    /// A plan changes something, and the user asked for that in the status; or something differs. The status is 4.
+    /// A plan changes something, and the user asked for that in the status; or something differs, or is in the way of an
+    /// adoption. The status is 4.
     Changes,
 }
 
@@ -114,6 +118,36 @@ pub async fn on(
                 ended = Ok(Ended::Changes);
             }
         }
+        Command::Adopt { group, cluster, name, bootstrap_secret, profile, plan, output } => {
+            let Some(namespace) = namespace else {
+                return Err(Usage("--all-namespaces does not say where the pool is to be".to_owned()).into());
+            };
+            let target = adopt::target(&reads, namespace, &cluster).await?;
+            adopt::check_bootstrap(&target, bootstrap_secret.as_deref(), &cluster)?;
+            let adopter = Adopter {
+                namespace: namespace.to_owned(),
+                name: name.unwrap_or_else(|| adopt::pool_name(&group)),
+                cluster,
+                region: target.region.clone(),
+                version: target.version,
+                bootstrap_secret,
+            };
+            let aws = Aws::new(target.region, profile);
+            let adoption = adopt::adoption(&aws, &reads, &group, &adopter).await?;
+            if plan {
+                let plans = planned_adoption(&reads, &adoption.objects).await?;
+                out.show(output, &plans, |plans, _| plan::text(plans))?;
+                if !plans.failures.is_empty() {
+                    ended = Err(anyhow!(plans.failures.join("; ")));
+                }
+            } else {
+                out.manifests(output.unwrap_or(Format::Yaml), &adoption.objects)?;
+            }
+            out.note(&adopt::notes(&adoption));
+            if ended.is_ok() && !adoption.obstacles.is_empty() {
+                ended = Ok(Ended::Changes);
+            }
+        }
         Command::Rollout { command } => ended = Ok(roll_out(&reads, command, out).await?),
         Command::Events { clusters, output } => {
             let asked = named(&clusters, &CLUSTERS, namespace)?;
@@ -150,6 +184,13 @@ async fn planned(
     let unread = reads.unread();
     plans.left_out.iter().for_each(|left_out| reads.warn(left_out.clone()));
     Ok((plans, unread))
+}
+
+/// The manager's plan of a pool that adopts a group.
+async fn planned_adoption(reads: &Reads<'_>, objects: &[Value]) -> Result<Plans> {
+    let mut manifests = Manifests::default();
+    objects.iter().try_for_each(|object| plan::files::add(object.clone(), &mut manifests))?;
+    plan::ask::of_files(reads, &manifests, FIELD_MANAGER, GivenDurations::default()).await
 }
 
 /// A duration of an argument, in seconds, as a FooPlan takes it.

@@ -5,6 +5,7 @@
 use crate::text::one_line;
 use anyhow::{Context as _, Result};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write};
 
@@ -136,6 +137,21 @@ impl<'w> Out<'w> {
         let text = document(format, value)?;
         self.output.write_all(text.as_bytes())?;
         Ok(self.output.flush()?)
+    }
+
+    /// Prints objects as kubectl applies them: as documents of YAML, or as a List in JSON.
+    ///
+    /// # Errors
+    /// As [`Out::print`].
+    pub fn manifests(&mut self, format: Format, objects: &[Value]) -> Result<()> {
+        if format == Format::Json {
+            return self.document(format, &json!({"apiVersion": "v1", "kind": "List", "items": objects}));
+        }
+        for object in objects {
+            self.print("---\n")?;
+            self.document(format, object)?;
+        }
+        Ok(())
     }
 
     /// Prints a value in that form.

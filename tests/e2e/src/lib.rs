@@ -30,7 +30,7 @@ pub use worlds::Worlds;
 
 use anyhow::{Context as _, Result};
 use foo_testbed::world::WorldOptions;
-use foo_testbed::{Probe, World, wait_until};
+use foo_testbed::{Printed, Probe, World, wait_until};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
@@ -104,11 +104,28 @@ pub async fn version_is_accepted(timeout: Duration, change: impl AsyncFn() -> Re
 /// # Errors
 /// It ends with another status than 0.
 pub async fn kubectl_foo(world: &World, arguments: &[&str], stdin: &str) -> Result<String> {
+    let path = std::env::var("PATH").unwrap_or_default();
+    Ok(kubectl_foo_with(world, arguments, &[("PATH", path.as_str())], stdin).await?.stdout)
+}
+
+/// The same in an environment that has a `PATH`; both outputs.
+///
+/// # Errors
+/// It ends with another status than 0.
+pub async fn kubectl_foo_with(
+    world: &World,
+    arguments: &[&str],
+    env: &[(&str, &str)],
+    stdin: &str,
+) -> Result<Printed> {
     let plugin = foo_testbed::beside_us("kubectl-foo")?;
-    let folder = plugin.parent().unwrap_or(&plugin).display().to_string();
-    let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
+    let folder = plugin.parent().unwrap_or(&plugin).display();
+    let path = env.iter().find(|(name, _)| *name == "PATH").map_or("", |(_, path)| path);
+    let path = format!("{folder}:{path}");
+    let env: Vec<(&str, &str)> =
+        env.iter().copied().filter(|(name, _)| *name != "PATH").chain([("PATH", path.as_str())]).collect();
     let arguments = ["foo"].iter().chain(arguments);
-    Ok(world.api().run("kubectl", arguments, &[("PATH", path.as_str())], stdin).await?.stdout)
+    world.api().run("kubectl", arguments, &env, stdin).await
 }
 
 async fn start(options: WorldOptions) -> Result<World> {

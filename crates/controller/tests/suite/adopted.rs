@@ -175,6 +175,14 @@ async fn an_adoption_is_planned_as_it_then_happens() {
     for name in ["RecordAdoption", "AdoptGroup", "ProtectInstances", "CreateTemplate", "PutLifecycleHook"] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
+    assert_eq!(plan.notes, ["the pool is new, and adopts an Auto Scaling group that exists"]);
+    // The bootstrap provider writes its data once the MachinePool exists.
+    let mut to_come = planned("p", 3);
+    to_come[1]["spec"]["template"]["spec"]["bootstrap"] =
+        json!({"configRef": {"apiGroup": "bootstrap.foo.com", "kind": "FooNodeConfig", "name": "p"}});
+    let assumed = world.plans(to_come).await.pool.unwrap();
+    assert_eq!(assumed.actions, plan.actions, "{assumed:#?}");
+    assert!(assumed.notes[1].starts_with("the bootstrap data does not exist yet"), "{:?}", assumed.notes);
     let waits = world.plans(planned("p", 2)).await.pool.unwrap();
     let text = serde_json::to_string(&waits).unwrap();
     assert!(text.contains("set it to 3") && !text.contains("AdoptGroup"), "{text}");

@@ -76,7 +76,11 @@ pub fn parse(text: &str, into: &mut Manifests) -> Result<()> {
     Ok(())
 }
 
-fn add(document: Value, into: &mut Manifests) -> Result<()> {
+/// Adds an object, or those of a List.
+///
+/// # Errors
+/// It has no kind or no name.
+pub fn add(document: Value, into: &mut Manifests) -> Result<()> {
     let text =
         |pointer: &str| document.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (api_version, kind, name) = (text("/apiVersion"), text("/kind"), text("/metadata/name"));

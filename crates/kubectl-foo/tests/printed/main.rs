@@ -6,6 +6,7 @@
     reason = "what tests share may fail as loudly as the tests do"
 )]
 
+mod adoptions;
 mod commands;
 mod control_planes;
 mod diffs;

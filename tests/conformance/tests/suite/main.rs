@@ -6,5 +6,7 @@ mod eks;
 mod judge;
 mod networks;
 mod page;
-mod python;
 mod sdk;
+
+/// Where the tests install what they need.
+const TARGET: &str = env!("CARGO_TARGET_TMPDIR");

@@ -1,7 +1,8 @@
 //! The simulator's web page in headless Chromium.
 
-use crate::python::{self, run};
+use crate::TARGET;
 use anyhow::{Context as _, Result};
+use foo_conformance::python::{self, run};
 use foo_simulator::{Handle, SimulatorConfig};
 use std::path::PathBuf;
 
@@ -15,7 +16,7 @@ const SCREENSHOT_VARIABLE: &str = "FOO_SCREENSHOT";
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_page_shows_what_happens() -> Result<()> {
     let aws = Handle::start(SimulatorConfig::stepped()).await?;
-    let mut command = python::script("page.py").await?;
+    let mut command = python::script(TARGET.as_ref(), "page.py").await?;
     command.arg(browser()?).arg(aws.endpoint());
     if let Some(path) = std::env::var_os(SCREENSHOT_VARIABLE) {
         command.arg(path);

@@ -1,9 +1,10 @@
 //! The same questions through the Rust SDK, as the provider asks them: of the simulator and of moto.
 
-use crate::python;
+use crate::TARGET;
 use anyhow::{Context as _, Result};
 use foo_cloud::{Compute, Groups};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Identity};
+use foo_conformance::python;
 use foo_model::{
     Decrement, Group, GroupChange, GroupName, GroupSettings, LaunchTemplateId, MetadataOptions, NewGroup,
     Process, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, UserData,
@@ -57,7 +58,7 @@ pub(crate) struct Moto {
 
 impl Moto {
     pub(crate) async fn start() -> Result<Self> {
-        let mut command = python::script("serve_moto.py").await?;
+        let mut command = python::script(TARGET.as_ref(), "serve_moto.py").await?;
         let command =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
         let mut process = command.spawn().context("cannot start moto")?;

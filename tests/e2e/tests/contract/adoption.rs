@@ -3,15 +3,18 @@
 
 use anyhow::{Context as _, Result, ensure};
 use foo_cloud::{Compute as _, Groups as _};
-use foo_e2e::in_world;
+use foo_conformance::python;
+use foo_e2e::{in_world, kubectl_foo_with};
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED};
 use foo_model::{GroupName, GroupSettings, NewGroup, Protection, SubnetId, TemplateContent};
 use foo_simulator::plain_content;
 use foo_testbed::world::kinds::{self, Kind};
+use foo_testbed::world::manifests;
 use foo_testbed::world::{
     AFTER_DRAIN, Cluster, GROUP_LABEL, MachineView, PoolView, QUIET_PERIOD, REGION, SOON, SUBNETS, World,
 };
-use serde_json::{Value, json};
+use foo_testbed::{Probe, wait_until};
+use serde_json::json;
 use std::collections::BTreeMap;
 
 #[test]
@@ -28,11 +31,11 @@ fn an_adopted_group_keeps_its_nodes_with_their_pods_until_the_user_begins_the_ro
         let uids = uids_of_nodes(world, &group).await?;
         ensure!(uids.len() == 2, "{uids:?}");
 
-        let adopts = |pool: &mut Value| {
-            pool["spec"]["groupName"] = json!(group);
-            pool["spec"]["adopt"] = json!(true);
-        };
-        let pool = cluster.pool_with("workers", 1, |_, pool| adopts(pool)).await?;
+        let manifest = written_by_the_plugin(world, &cluster, &group).await?;
+        // One replica less than the group has.
+        let manifest = manifest.replace("replicas: 2", "replicas: 1");
+        let apply = ["apply", "--server-side", "-f", "-"];
+        world.api().run("kubectl", apply, &[], &manifest).await?;
         let is_held = |view: &PoolView| {
             view.condition("AutoScalingGroupReady").is_some_and(|(_, reason, _)| reason == "AdoptionWaiting")
         };
@@ -117,6 +120,51 @@ async fn another_tool_creates_a_group(world: &World, cluster: &Cluster<'_>, grou
     };
     owner.create_group(&new).await?;
     Ok(())
+}
+
+/// The manifest that `kubectl foo adopt` writes, from what the AWS CLI reads of the simulated AWS.
+async fn written_by_the_plugin(world: &World, cluster: &Cluster<'_>, group: &str) -> Result<String> {
+    let programs = python::programs(env!("CARGO_TARGET_TMPDIR").as_ref()).await?;
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
+    let nowhere = world.rig().folder().join("no-such-file").display().to_string();
+    let endpoint = world.aws().endpoint();
+    let env = [
+        ("PATH", path.as_str()),
+        ("AWS_ENDPOINT_URL", endpoint.as_str()),
+        ("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE"),
+        ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+        ("AWS_CONFIG_FILE", nowhere.as_str()),
+        ("AWS_SHARED_CREDENTIALS_FILE", nowhere.as_str()),
+        ("AWS_EC2_METADATA_DISABLED", "true"),
+    ];
+    let pool = cluster.existing_pool("workers");
+    let secret = pool.name().bootstrap_secret();
+    let mut data = manifests::bootstrap_secret(pool.name());
+    data["metadata"]["labels"] = json!({"cluster.x-k8s.io/cluster-name": cluster.name()});
+    world.apply(&data).await?;
+    let adopt = ["adopt", group, "--name", "workers", "-n", cluster.namespace(), "--cluster", cluster.name()];
+    let adopt = [adopt.as_slice(), &["--bootstrap-secret", &secret]].concat();
+    // AWS's reads are a moment late: until then instances that are Pending are in the way.
+    let plan = wait_until("nothing to be in the way", SOON, async || {
+        let planned = kubectl_foo_with(world, &[adopt.as_slice(), &["--plan"]].concat(), &env, "").await;
+        Ok(match planned {
+            Ok(planned) => Probe::Done(planned),
+            Err(error) => Probe::NotYet(format!("{error:#}")),
+        })
+    });
+    let plan = plan.await?;
+    for expected in
+        ["1 AdoptGroup", "adopts an Auto Scaling group that exists", "instances that launch or run: 2 now"]
+    {
+        ensure!(plan.stdout.contains(expected), "no {expected}:\n{}\n{}", plan.stdout, plan.stderr);
+    }
+    let printed = kubectl_foo_with(world, &adopt, &env, "").await?;
+    for expected in ["Different for instances that are launched later", "user data: "] {
+        ensure!(printed.stderr.contains(expected), "no {expected}:\n{}", printed.stderr);
+    }
+    ensure!(!printed.stderr.contains("In the way") && !printed.stderr.contains("Next"), "{}", printed.stderr);
+    ensure!(printed.stdout.contains("replicas: 2"), "{}", printed.stdout);
+    Ok(printed.stdout)
 }
 
 /// The uids of the Nodes of a group's instances.

@@ -8,13 +8,14 @@ use crate::plans::{copied, in_words};
 use crate::pool::gather::Gathered;
 use crate::pool::inputs::aws::Aws;
 use crate::pool::pools::{LONGEST_BACKLOG, Pools};
-use crate::pool::reads::Read;
+use crate::pool::reads::{Read, ReadSecret};
 use crate::pool::state::PoolState;
 use crate::responders::Computes;
 use foo_api::FooMachinePool;
+use foo_api::capi::MachinePool;
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::plan::PoolPlan;
-use foo_model::{Adoption, Group, GroupName, LaunchTemplate};
+use foo_model::{Adoption, Group, GroupName, LaunchTemplate, Timestamp};
 use foo_planner::desired::{Goal, Size};
 use foo_planner::forecast::LARGEST_POOL;
 use foo_planner::{Desired, LastRead, Memory, Observed};
@@ -43,7 +44,7 @@ impl Pools {
             None => (PoolState::default().for_plan(), Memory::default()),
         };
         let machine_pool = question.machine_pool.clone();
-        let planned = self.caches.gather_with(Arc::clone(&question.planned), machine_pool);
+        let mut planned = self.caches.gather_with(Arc::clone(&question.planned), machine_pool);
         let planned_facts = Facts::of(&planned);
         let now = question.present.as_ref().map(|present| self.caches.gather(Arc::clone(present)));
         let now = now.map(|gathered| (Facts::of(&gathered), gathered));
@@ -55,8 +56,10 @@ impl Pools {
             None => None,
         };
         let is_new = question.present.is_none();
-        // The spec may have changed: earlier results of lookups do not suffice.
         let mut state = state;
+        let assumes_data =
+            is_new && assume_bootstrap_data(&mut planned, &mut state, self.context.clock.now());
+        // The spec may have changed: earlier results of lookups do not suffice.
         state.asked_generation = None;
         let mut inputs = self.inputs_for_plan(&key, planned, state).await?;
         if is_new {
@@ -94,7 +97,19 @@ impl Pools {
         let planned = View { facts: &planned_facts, desired: &desired };
         let changes = differences(present.as_ref(), &planned);
         let counts = Present::of(&observed);
-        Ok(result(&question.planned.name_any(), changes, &forecast, counts, &durations, is_new))
+        let mut notes = Vec::new();
+        if is_new {
+            let exists = matches!(observed.group.seen(), Some(Some(_)));
+            let adopts = "the pool is new, and adopts an Auto Scaling group that exists";
+            let creates = "the pool is new: nothing with its name is expected in AWS";
+            notes.push(if exists { adopts } else { creates });
+        }
+        if assumes_data {
+            notes.push(
+                "the bootstrap data does not exist yet: planned as if the bootstrap provider had written it",
+            );
+        }
+        Ok(result(&question.planned.name_any(), changes, &forecast, counts, &durations, &notes))
     }
 
     /// A copy of what is remembered of an existing pool, once no pass over it is under way.
@@ -217,6 +232,29 @@ impl Pools {
             "Secret {name} does not have the label {CLUSTER_NAME_LABEL} of the pool's Cluster, so it is not read for a plan"
         ))
     }
+}
+
+/// Name of a Secret that does not exist.
+const ASSUMED_SECRET: &str = "bootstrap-data-that-is-to-come";
+
+/// A bootstrap provider writes the data of a new pool once its MachinePool exists: without it the plan would be that the pool
+/// waits. Whether that is so here.
+fn assume_bootstrap_data(planned: &mut Gathered, state: &mut PoolState, now: Timestamp) -> bool {
+    let Some(machine_pool) = &planned.machine_pool else { return false };
+    let bootstrap = &machine_pool.spec.template.spec.bootstrap;
+    if bootstrap.data_secret_name.is_some() || bootstrap.config_ref.is_none() {
+        return false;
+    }
+    let mut assumed = MachinePool::clone(machine_pool);
+    assumed.spec.template.spec.bootstrap.data_secret_name = Some(ASSUMED_SECRET.to_owned());
+    planned.machine_pool = Some(Arc::new(assumed));
+    state.reads.bootstrap_secret = Some(ReadSecret {
+        name: ASSUMED_SECRET.to_owned(),
+        resource_version: None,
+        data: Ok(b"#cloud-config\n".to_vec()),
+        at: now,
+    });
+    true
 }
 
 /// A new pool begins with nothing; whether AWS has a group of its name is not asked.

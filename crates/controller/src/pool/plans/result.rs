@@ -87,7 +87,7 @@ pub(super) fn result(
     forecast: &Forecast,
     present: Present,
     durations: &Durations,
-    is_new: bool,
+    assumed: &[&str],
 ) -> PoolPlan {
     let deletions = forecast.deletions.iter().take(NAMED_MACHINES).map(|deletion| PlannedDeletion {
         machine: deletion.machine.to_string(),
@@ -102,7 +102,7 @@ pub(super) fn result(
         .map(|(kind, times)| PlannedAction { name: kind.name().to_owned(), times: i64::from(*times) });
     PoolPlan {
         name: name.to_owned(),
-        notes: notes(&changes, forecast, is_new),
+        notes: notes(&changes, forecast, assumed),
         changes,
         deletions: deletions.collect(),
         deletion_count: i64::try_from(forecast.deletions.len()).unwrap_or(i64::MAX),
@@ -134,12 +134,9 @@ fn remaining(forecast: &Forecast) -> Vec<RemainingCondition> {
         .collect()
 }
 
-fn notes(changes: &[PlannedChange], forecast: &Forecast, is_new: bool) -> Vec<String> {
-    let mut notes = Vec::new();
-    if is_new {
-        notes.push("the pool is new: nothing with its name is expected in AWS".to_owned());
-    }
-    if changes.iter().any(|change| change.field == "kubernetesVersion") {
+fn notes(changes: &[PlannedChange], forecast: &Forecast, assumed: &[&str]) -> Vec<String> {
+    let mut notes: Vec<String> = assumed.iter().map(|&it| it.to_owned()).collect();
+    if changes.iter().any(|change| change.field == "kubernetesVersion" && change.from.is_some()) {
         notes.push(
             "the bootstrap provider may write other user data for the new Kubernetes version".to_owned(),
         );

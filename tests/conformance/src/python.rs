@@ -1,9 +1,10 @@
 //! Python programs and the packages they need.
 //!
-//! The packages are installed once, into a virtual environment under the target directory. Without Python 3 or without
-//! a package index the tests fail and report it.
+//! The packages are installed once, into a virtual environment under the target directory that the programs of tests share.
+//! Without Python 3 or without a package index the tests fail and report it.
 
 use anyhow::{Context as _, Result, bail};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tokio::process::Command;
@@ -11,22 +12,35 @@ use tokio::sync::Mutex;
 
 const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/python");
 
-/// One at a time: the tests of this program share the virtual environment.
+/// One at a time in this program.
 static INSTALLING: Mutex<()> = Mutex::const_new(());
 
-/// A command that runs one of our Python programs.
-pub(crate) async fn script(name: &str) -> Result<Command> {
-    let python = {
-        let _guard = INSTALLING.lock().await;
-        virtual_environment(Path::new(env!("CARGO_TARGET_TMPDIR"))).await?
-    };
-    let mut command = Command::new(python);
+/// A command that runs one of our Python programs. `target`: `CARGO_TARGET_TMPDIR` of the tests.
+///
+/// # Errors
+/// There is no Python 3, or its packages cannot be installed.
+pub async fn script(target: &Path, name: &str) -> Result<Command> {
+    let mut command = Command::new(programs(target).await?.join("python"));
     // AWS_* variables of the machine must not reach it: they could point at a real account.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("AWS_")) {
         command.env_remove(name);
     }
     command.arg(Path::new(PYTHON).join(name));
     Ok(command)
+}
+
+/// The folder of the programs of the virtual environment, `python` and `aws` among them.
+///
+/// # Errors
+/// There is no Python 3, or its packages cannot be installed.
+pub async fn programs(target: &Path) -> Result<PathBuf> {
+    let _guard = INSTALLING.lock().await;
+    // One at a time among the programs of tests. The kernel unlocks it when the file is closed.
+    let lock = File::create(target.join("python.lock"))?;
+    let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await??;
+    let python = virtual_environment(target).await?;
+    drop(lock);
+    Ok(python.parent().unwrap_or(&python).to_owned())
 }
 
 /// The Python of a virtual environment with the pinned packages. A marker with the requirements' text shows that it is
@@ -56,7 +70,10 @@ async fn virtual_environment(target: &Path) -> Result<PathBuf> {
 }
 
 /// Runs a command; what it wrote is in the error if it fails.
-pub(crate) async fn run(command: &mut Command) -> Result<()> {
+///
+/// # Errors
+/// It cannot be started, or ends with another status than 0.
+pub async fn run(command: &mut Command) -> Result<()> {
     let output = command
         .stdin(Stdio::null())
         .kill_on_drop(true)

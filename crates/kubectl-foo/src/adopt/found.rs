@@ -1,0 +1,428 @@
+//! What AWS has of a group that is to be adopted, in the shapes of its responses (Auto Scaling API Reference,
+//! AutoScalingGroup; EC2 API Reference, ResponseLaunchTemplateData). Only what a FooMachinePool can have is typed; of a launch
+//! template the names of all other settings are kept.
+
+use crate::access::Reads;
+use crate::aws::Aws;
+use anyhow::{Result, anyhow, bail};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A group, what it launches from, and what else changes it.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// The group.
+    pub group: Group,
+    /// The version of the launch template that it launches from.
+    pub template: TemplateVersion,
+    /// The image of that version, if it can be read.
+    pub image: Option<Image>,
+    /// Names of its scaling policies.
+    pub policies: Vec<String>,
+    /// Names of its scheduled actions.
+    pub schedules: Vec<String>,
+    /// Ids of its instance refreshes that have not ended.
+    pub refreshes: Vec<String>,
+    /// Names of its lifecycle hooks for terminations.
+    pub hooks: Vec<String>,
+}
+
+/// An Auto Scaling group.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Group {
+    /// Its name.
+    pub auto_scaling_group_name: String,
+    /// MinSize, in instances.
+    pub min_size: i32,
+    /// MaxSize, in instances.
+    pub max_size: i32,
+    /// DesiredCapacity, in instances.
+    pub desired_capacity: i32,
+    /// `units`, `vcpu` or `memory-mib`.
+    pub desired_capacity_type: Option<String>,
+    /// The template, unless it is in the mixed instances policy.
+    pub launch_template: Option<Specification>,
+    /// Set if it launches from a launch configuration.
+    pub launch_configuration_name: Option<String>,
+    /// Several instance types.
+    pub mixed_instances_policy: Option<MixedInstancesPolicy>,
+    /// Ids of its subnets, with commas.
+    #[serde(rename = "VPCZoneIdentifier")]
+    pub subnets: String,
+    /// Its members.
+    pub instances: Vec<Member>,
+    /// Its tags.
+    pub tags: Vec<Tag>,
+    /// Seconds after which AWS replaces an instance.
+    pub max_instance_lifetime: Option<i64>,
+    /// Set if it has a warm pool.
+    pub warm_pool_configuration: Option<Value>,
+}
+
+/// A launch template and its version.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Specification {
+    /// Its id.
+    pub launch_template_id: String,
+    /// Its version: a number, `$Latest` or `$Default`.
+    pub version: Option<String>,
+}
+
+/// Several instance types.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct MixedInstancesPolicy {
+    /// Template and types.
+    pub launch_template: MixedTemplate,
+    /// On-demand and spot instances.
+    pub instances_distribution: Distribution,
+}
+
+/// The template of a policy and what is launched instead of its type.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct MixedTemplate {
+    /// The template.
+    pub launch_template_specification: Specification,
+    /// The types, by priority.
+    pub overrides: Vec<Override>,
+}
+
+/// One type of a policy.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Override {
+    /// The type.
+    pub instance_type: Option<String>,
+    /// How much capacity it counts as.
+    pub weighted_capacity: Option<String>,
+    /// A template of its own.
+    pub launch_template_specification: Option<Value>,
+    /// Set if types are chosen by attributes.
+    pub instance_requirements: Option<Value>,
+}
+
+/// On-demand and spot instances.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Distribution {
+    /// How on-demand types are chosen.
+    pub on_demand_allocation_strategy: Option<String>,
+    /// The least number of on-demand instances.
+    pub on_demand_base_capacity: Option<i32>,
+    /// Their share beyond that, in percent.
+    pub on_demand_percentage_above_base_capacity: Option<i32>,
+    /// How spot pools are chosen.
+    pub spot_allocation_strategy: Option<String>,
+    /// Highest price of a spot instance, in US dollars per hour.
+    pub spot_max_price: Option<String>,
+}
+
+/// A member of a group.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Member {
+    /// Its id.
+    pub instance_id: String,
+    /// Its state.
+    pub lifecycle_state: String,
+}
+
+/// A tag of a group or launch template.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Tag {
+    /// Its key.
+    pub key: String,
+    /// Its value.
+    pub value: String,
+    /// Whether new instances have it; only of groups.
+    pub propagate_at_launch: bool,
+}
+
+/// A version of a launch template.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct TemplateVersion {
+    /// Name of the template.
+    pub launch_template_name: String,
+    /// Its content.
+    pub launch_template_data: TemplateData,
+}
+
+/// The content of a launch template.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct TemplateData {
+    /// Id of the image, or `resolve:ssm:` and the name of a parameter.
+    pub image_id: Option<String>,
+    /// Instance type.
+    pub instance_type: Option<String>,
+    /// Key pair.
+    pub key_name: Option<String>,
+    /// Instance profile.
+    pub iam_instance_profile: Option<Profile>,
+    /// Ids of security groups.
+    pub security_group_ids: Vec<String>,
+    /// Network interfaces.
+    pub network_interfaces: Vec<Interface>,
+    /// Volumes.
+    pub block_device_mappings: Vec<Mapping>,
+    /// Instance metadata service.
+    pub metadata_options: Option<Metadata>,
+    /// Spot instances.
+    pub instance_market_options: Option<Market>,
+    /// Set if there is user data. It is never shown: it may contain secrets.
+    pub user_data: Option<Value>,
+    /// Tags by type of resource.
+    pub tag_specifications: Vec<Tags>,
+    /// All other settings.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, Value>,
+}
+
+/// An instance profile by name or ARN.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Profile {
+    /// Its ARN.
+    pub arn: Option<String>,
+    /// Its name.
+    pub name: Option<String>,
+}
+
+/// A network interface.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Interface {
+    /// Its place among the interfaces.
+    pub device_index: Option<i64>,
+    /// Whether it is deleted with its instance.
+    pub delete_on_termination: Option<bool>,
+    /// Ids of its security groups.
+    pub groups: Vec<String>,
+    /// All other settings.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, Value>,
+}
+
+/// A volume by its device.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Mapping {
+    /// The device.
+    pub device_name: String,
+    /// The volume; none for an instance store, or a device of the image that is left out.
+    pub ebs: Option<Ebs>,
+}
+
+/// An EBS volume.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Ebs {
+    /// GiB.
+    pub volume_size: Option<i32>,
+    /// Its type.
+    pub volume_type: Option<String>,
+    /// Provisioned I/O operations per second.
+    pub iops: Option<i32>,
+    /// Provisioned throughput, MiB/s.
+    pub throughput: Option<i32>,
+    /// Whether it is encrypted.
+    pub encrypted: Option<bool>,
+    /// KMS key of the encryption.
+    pub kms_key_id: Option<String>,
+    /// Whether it is deleted with its instance.
+    pub delete_on_termination: Option<bool>,
+    /// All other settings.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, Value>,
+}
+
+/// Options of the instance metadata service.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Metadata {
+    /// `required` or `optional`.
+    pub http_tokens: Option<String>,
+    /// How many network hops a response may travel.
+    pub http_put_response_hop_limit: Option<i32>,
+    /// Whether the service responds.
+    pub http_endpoint: Option<String>,
+    /// Whether it has an IPv6 address.
+    pub http_protocol_ipv6: Option<String>,
+    /// Whether it has the instance's tags.
+    pub instance_metadata_tags: Option<String>,
+}
+
+/// The market of instances.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Market {
+    /// `spot`, or another market.
+    pub market_type: Option<String>,
+    /// Options of spot instances.
+    pub spot_options: Option<SpotOptions>,
+}
+
+/// Options of spot instances.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct SpotOptions {
+    /// Highest price, in US dollars per hour.
+    pub max_price: Option<String>,
+}
+
+/// Tags of one type of resource.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Tags {
+    /// The type.
+    pub resource_type: String,
+    /// The tags.
+    pub tags: Vec<Tag>,
+}
+
+/// An image.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Image {
+    /// Its name.
+    pub name: String,
+    /// The device of its root volume.
+    pub root_device_name: String,
+    /// Its volumes.
+    pub block_device_mappings: Vec<Mapping>,
+}
+
+impl Group {
+    /// The launch template that it launches from.
+    fn specification(&self) -> Option<&Specification> {
+        let of_policy = |policy: &'_ MixedInstancesPolicy| {
+            !policy.launch_template.launch_template_specification.launch_template_id.is_empty()
+        };
+        let mixed = self.mixed_instances_policy.as_ref().filter(|policy| of_policy(policy));
+        mixed
+            .map(|policy| &policy.launch_template.launch_template_specification)
+            .or(self.launch_template.as_ref())
+    }
+
+    /// The value of a tag.
+    pub fn tag(&self, key: &str) -> Option<&str> {
+        self.tags.iter().find(|tag| tag.key == key).map(|tag| tag.value.as_str())
+    }
+}
+
+/// Reads a group and what belongs to it. What only warns of obstacles may be unreadable.
+///
+/// # Errors
+/// The group or its launch template cannot be read, or does not exist.
+pub async fn read(aws: &Aws, reads: &Reads<'_>, name: &str) -> Result<Found> {
+    let named = ["autoscaling", "describe-auto-scaling-groups", "--auto-scaling-group-names", name];
+    let groups: Vec<Group> = list(aws, "AutoScalingGroups", &named).await?;
+    let region = aws.region();
+    let group = groups.into_iter().next();
+    let group = group.ok_or_else(|| anyhow!("Auto Scaling group {name} does not exist in {region}"))?;
+    if let Some(configuration) = &group.launch_configuration_name {
+        bail!(
+            "{name} launches from the launch configuration {configuration}: have it launch from a launch template first, or write the \
+             FooMachinePool by hand"
+        );
+    }
+    let specification = group.specification();
+    let specification = specification.ok_or_else(|| anyhow!("{name} has no launch template"))?;
+    let version = specification.version.as_deref().unwrap_or("$Default");
+    let id = specification.launch_template_id.as_str();
+    let of_template =
+        ["ec2", "describe-launch-template-versions", "--launch-template-id", id, "--versions", version];
+    let of_group = |operation: &'static str| ["autoscaling", operation, "--auto-scaling-group-name", name];
+    let (policies, schedules, refreshes, hooks) = (
+        of_group("describe-policies"),
+        of_group("describe-scheduled-actions"),
+        of_group("describe-instance-refreshes"),
+        of_group("describe-lifecycle-hooks"),
+    );
+    let (versions, policies, schedules, refreshes, hooks) = tokio::join!(
+        list::<TemplateVersion>(aws, "LaunchTemplateVersions", &of_template),
+        list::<Policy>(aws, "ScalingPolicies", &policies),
+        list::<Schedule>(aws, "ScheduledUpdateGroupActions", &schedules),
+        list::<Refresh>(aws, "InstanceRefreshes", &refreshes),
+        list::<Hook>(aws, "LifecycleHooks", &hooks),
+    );
+    let template = versions?.into_iter().next();
+    let template = template.ok_or_else(|| anyhow!("launch template {id} has no version {version}"))?;
+    let image = match template.launch_template_data.image_id.as_deref() {
+        Some(id) if id.starts_with("ami-") => {
+            let images = list::<Image>(aws, "Images", &["ec2", "describe-images", "--image-ids", id]).await;
+            reads.or_warn(images).unwrap_or_default().into_iter().next()
+        }
+        Some(_) | None => None,
+    };
+    let refreshes = reads.or_warn(refreshes).unwrap_or_default().into_iter().filter(Refresh::is_under_way);
+    let hooks = reads.or_warn(hooks).unwrap_or_default().into_iter().filter(Hook::is_for_terminations);
+    Ok(Found {
+        template,
+        image,
+        policies: reads.or_warn(policies).unwrap_or_default().into_iter().map(|it| it.policy_name).collect(),
+        schedules: reads
+            .or_warn(schedules)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|it| it.scheduled_action_name)
+            .collect(),
+        refreshes: refreshes.map(|it| it.instance_refresh_id).collect(),
+        hooks: hooks.map(|it| it.lifecycle_hook_name).collect(),
+        group,
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Policy {
+    policy_name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Schedule {
+    scheduled_action_name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Refresh {
+    instance_refresh_id: String,
+    status: String,
+}
+
+impl Refresh {
+    /// Whether it can still replace instances (Auto Scaling API Reference, InstanceRefresh).
+    fn is_under_way(&self) -> bool {
+        let ended = ["Successful", "Failed", "Cancelled", "RollbackFailed", "RollbackSuccessful"];
+        !ended.contains(&self.status.as_str())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Hook {
+    lifecycle_hook_name: String,
+    lifecycle_transition: String,
+}
+
+impl Hook {
+    fn is_for_terminations(&self) -> bool {
+        self.lifecycle_transition == "autoscaling:EC2_INSTANCE_TERMINATING"
+    }
+}
+
+/// The items of a response, which are below that name.
+async fn list<T: DeserializeOwned>(aws: &Aws, name: &str, command: &[&str]) -> Result<Vec<T>> {
+    let mut response: BTreeMap<String, Value> = aws.read(command).await?;
+    let items = response.remove(name).unwrap_or_else(|| Value::Array(Vec::new()));
+    Ok(serde_json::from_value(items)?)
+}

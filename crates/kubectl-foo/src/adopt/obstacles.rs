@@ -1,0 +1,106 @@
+//! What prevents the adoption of a group, or changes the group besides the provider.
+
+use super::found::{Found, Group};
+use anyhow::{Result, bail};
+use foo_model::names::{TAG_ADOPTABLE, TAG_POOL};
+
+/// Tag of groups that belong to an EKS managed node group (EKS User Guide, "Tagging").
+const NODE_GROUP: &str = "eks:nodegroup-name";
+/// Tag of groups that CloudFormation created, also for eksctl and the AWS CDK.
+const STACK: &str = "aws:cloudformation:stack-name";
+/// Beginning of the keys of tags by which cluster-autoscaler with the provider aws finds groups.
+const AUTOSCALER: &str = "k8s.io/cluster-autoscaler/";
+
+/// Whether cluster-autoscaler scales the group.
+pub(super) fn is_autoscaled(group: &Group) -> bool {
+    group.tags.iter().any(|tag| tag.key.starts_with(AUTOSCALER))
+}
+
+/// What has to be done first, each with the way to do it.
+///
+/// # Errors
+/// The group can never be adopted.
+pub(super) fn obstacles(found: &Found) -> Result<Vec<String>> {
+    let Found { group, policies, schedules, refreshes, hooks, .. } = found;
+    let name = &group.auto_scaling_group_name;
+    if let Some(node_group) = group.tag(NODE_GROUP) {
+        bail!(
+            "{name} belongs to the EKS managed node group {node_group}: AWS owns it, and it cannot be adopted"
+        );
+    }
+    if let Some(owner) = group.tag(TAG_POOL) {
+        bail!("{name} belongs to FooMachinePool {owner} already");
+    }
+    let mut obstacles = Vec::new();
+    if let Some(stack) = group.tag(STACK) {
+        obstacles.push(format!(
+            "the CloudFormation stack {stack} has the group: remove it from the stack's template with DeletionPolicy Retain"
+        ));
+    }
+    obstacles.extend(policies.iter().map(|policy| sets_size(&format!("scaling policy {policy}"))));
+    obstacles.extend(schedules.iter().map(|action| sets_size(&format!("scheduled action {action}"))));
+    obstacles.extend(refreshes.iter().map(|refresh| {
+        format!("instance refresh {refresh} replaces instances: wait until it ends, or cancel it")
+    }));
+    obstacles.extend(hooks.iter().map(|hook| {
+        format!(
+            "lifecycle hook {hook} lets another controller delay terminations: remove that controller and the hook; the provider drains Nodes"
+        )
+    }));
+    if group.warm_pool_configuration.is_some() {
+        obstacles.push("the group has a warm pool, whose instances are not counted: delete it".to_owned());
+    }
+    if is_autoscaled(group) {
+        obstacles.push(
+            "cluster-autoscaler finds the group by its tags: stop it, and use the one for Cluster API"
+                .to_owned(),
+        );
+    }
+    obstacles.extend(of_capacity(group));
+    Ok(obstacles)
+}
+
+fn sets_size(what: &str) -> String {
+    format!(
+        "{what} changes the desired capacity: delete it, or let it set the size (annotation cluster.x-k8s.io/replicas-managed-by of the \
+         MachinePool, and spec.autoscaling)"
+    )
+}
+
+fn of_capacity(group: &Group) -> impl Iterator<Item = String> {
+    let overrides = group.mixed_instances_policy.iter().flat_map(|policy| &policy.launch_template.overrides);
+    let is_heavy = |weight: &str| weight != "1";
+    let weighted = overrides.filter_map(|it| it.weighted_capacity.as_deref()).any(is_heavy);
+    let weights = weighted.then(|| "the instance types have weights: set all to 1".to_owned());
+    let unit = group.desired_capacity_type.as_deref().filter(|unit| *unit != "units");
+    let unit = unit.map(|unit| format!("the desired capacity is in {unit}: it has to be in units"));
+    let is_other = |state: &str| state != "InService";
+    let others = group.instances.iter().filter(move |it| is_other(&it.lifecycle_state));
+    let others = others.map(|it| {
+        format!("instance {} is {}: all instances have to be InService", it.instance_id, it.lifecycle_state)
+    });
+    weights.into_iter().chain(unit).chain(others.collect::<Vec<_>>())
+}
+
+/// What happens with instances beside what the provider does.
+pub(super) fn lifetime(group: &Group) -> Option<String> {
+    let seconds = group.max_instance_lifetime.filter(|seconds| *seconds > 0)?;
+    Some(format!("AWS replaces instances after {} days; their Nodes are drained", seconds / 86_400))
+}
+
+/// The command by which the owner of the account agrees, unless that is done.
+pub(super) fn consent(group: &Group, adopter: &str, region: &str) -> Option<String> {
+    if group.tag(TAG_ADOPTABLE) == Some(adopter) {
+        return None;
+    }
+    let name = &group.auto_scaling_group_name;
+    let tag = format!(
+        "ResourceId={name},ResourceType=auto-scaling-group,Key={TAG_ADOPTABLE},Value={adopter},PropagateAtLaunch=false"
+    );
+    Some(format!("aws autoscaling create-or-update-tags --region {region} --tags {}", quoted(&tag)))
+}
+
+/// As one word of a shell: the name of a group may have any character.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}

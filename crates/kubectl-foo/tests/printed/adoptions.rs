@@ -1,0 +1,202 @@
+//! What `kubectl foo adopt` writes for groups, in the shapes in which the AWS CLI prints them.
+
+use crate::is_printed;
+use kubectl_foo::adopt::found::Found;
+use kubectl_foo::adopt::{Adopter, Adoption, notes, of_found, pool_name};
+use kubectl_foo::terminal::{Format, Out, Screen};
+use serde_json::{Value, json};
+
+fn adopter() -> Adopter {
+    Adopter {
+        namespace: "team".to_owned(),
+        name: "workers".to_owned(),
+        cluster: "prod".to_owned(),
+        region: "eu-central-1".to_owned(),
+        version: Some("v1.36.3".to_owned()),
+        bootstrap_secret: None,
+    }
+}
+
+/// A group with one instance type and two members.
+fn plain() -> Value {
+    json!({
+        "AutoScalingGroupName": "workers", "MinSize": 1, "MaxSize": 6, "DesiredCapacity": 2,
+        "LaunchTemplate": {"LaunchTemplateId": "lt-1", "LaunchTemplateName": "workers-of-eksctl", "Version": "3"},
+        "VPCZoneIdentifier": "subnet-1,subnet-2", "Tags": [],
+        "Instances": [
+            {"InstanceId": "i-1", "LifecycleState": "InService"}, {"InstanceId": "i-2", "LifecycleState": "InService"},
+        ],
+    })
+}
+
+/// A launch template that a FooMachinePool can have all of.
+fn simple() -> Value {
+    json!({
+        "LaunchTemplateName": "workers-of-eksctl",
+        "LaunchTemplateData": {
+            "ImageId": "ami-1", "InstanceType": "m7i.large", "IamInstanceProfile": {"Name": "nodes"},
+            "MetadataOptions": {"HttpTokens": "required", "HttpPutResponseHopLimit": 2},
+        },
+    })
+}
+
+fn found(group: Value, template: Value) -> Found {
+    Found {
+        group: serde_json::from_value(group).unwrap(),
+        template: serde_json::from_value(template).unwrap(),
+        image: serde_json::from_value(json!({
+            "Name": "amazon-eks-node-al2023-x86_64-standard-1.36-v20261101", "RootDeviceName": "/dev/xvda",
+            "BlockDeviceMappings": [{"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 20, "VolumeType": "gp3"}}],
+        }))
+        .unwrap(),
+        ..Found::default()
+    }
+}
+
+/// Manifests and notes, as they are printed.
+fn printed(adoption: &Adoption) -> String {
+    let (mut output, mut errors) = (Vec::new(), Vec::new());
+    let mut out = Out::new(&mut output, &mut errors, Screen::Lines);
+    out.manifests(Format::Yaml, &adoption.objects).unwrap();
+    String::from_utf8(output).unwrap() + "(standard error)\n" + &notes(adoption)
+}
+
+#[test]
+fn a_plain_group_has_a_short_manifest_and_one_next_step() {
+    is_printed("adopt", &printed(&of_found(&found(plain(), simple()), &adopter()).unwrap()));
+}
+
+#[test]
+fn with_consent_and_a_secret_nothing_is_left_to_say() {
+    let mut group = plain();
+    group["Tags"] = json!([{"Key": "infrastructure.foo.com/adoptable", "Value": "team/workers", "PropagateAtLaunch": false}]);
+    let adopter = Adopter { bootstrap_secret: Some("join".to_owned()), ..adopter() };
+    let adoption = of_found(&found(group, simple()), &adopter).unwrap();
+    assert_eq!(notes(&adoption), "");
+    let kinds: Vec<&Value> = adoption.objects.iter().map(|it| &it["kind"]).collect();
+    assert_eq!(kinds, ["FooMachinePool", "MachinePool"]);
+    let bootstrap = &adoption.objects[1]["spec"]["template"]["spec"]["bootstrap"];
+    assert_eq!(bootstrap, &json!({"dataSecretName": "join"}));
+}
+
+/// As eksctl, cluster-autoscaler, a node termination handler and a person at night leave it.
+#[test]
+fn everything_in_the_way_and_everything_that_is_lost_is_named() {
+    let mut group = plain();
+    group["Tags"] = json!([
+        {"Key": "Name", "Value": "worker", "PropagateAtLaunch": true},
+        {"Key": "team", "Value": "blue", "PropagateAtLaunch": true},
+        {"Key": "of-the-group", "Value": "only", "PropagateAtLaunch": false},
+        {"Key": "kubernetes.io/cluster/prod", "Value": "owned", "PropagateAtLaunch": true},
+        {"Key": "k8s.io/cluster-autoscaler/enabled", "Value": "true", "PropagateAtLaunch": true},
+        {"Key": "aws:cloudformation:stack-name", "Value": "eksctl-prod-nodegroup-workers", "PropagateAtLaunch": true},
+    ]);
+    group["LaunchTemplate"] = Value::Null;
+    group["MixedInstancesPolicy"] = json!({
+        "LaunchTemplate": {
+            "LaunchTemplateSpecification": {"LaunchTemplateId": "lt-1", "Version": "$Latest"},
+            "Overrides": [
+                {"InstanceType": "m7i.large", "WeightedCapacity": "2"},
+                {"InstanceType": "m6i.large", "LaunchTemplateSpecification": {"LaunchTemplateId": "lt-2"}},
+            ],
+        },
+        "InstancesDistribution": {
+            "OnDemandAllocationStrategy": "lowest-price", "OnDemandBaseCapacity": 1,
+            "OnDemandPercentageAboveBaseCapacity": 40, "SpotAllocationStrategy": "capacity-optimized", "SpotMaxPrice": "0.3",
+        },
+    });
+    group["Instances"][1]["LifecycleState"] = json!("Standby");
+    group["MaxInstanceLifetime"] = json!(1_209_600);
+    group["WarmPoolConfiguration"] = json!({"MinSize": 1});
+    group["DesiredCapacityType"] = json!("vcpu");
+    let template = json!({
+        "LaunchTemplateName": "workers",
+        "LaunchTemplateData": {
+            "ImageId": "resolve:ssm:/team/image", "KeyName": "ops", "EbsOptimized": true, "Placement": {"GroupName": "near"},
+            "IamInstanceProfile": {"Arn": "arn:aws:iam::123456789012:instance-profile/path/nodes"},
+            "NetworkInterfaces": [
+                {"DeviceIndex": 0, "Groups": ["sg-1"], "AssociatePublicIpAddress": true, "DeleteOnTermination": false},
+                {"DeviceIndex": 1, "Groups": ["sg-2"]},
+            ],
+            "BlockDeviceMappings": [
+                {"DeviceName": "/dev/xvda", "Ebs": {"Encrypted": true, "KmsKeyId": "alias/a", "DeleteOnTermination": true}},
+                {"DeviceName": "/dev/xvdb", "Ebs": {
+                    "VolumeSize": 100, "VolumeType": "io2", "Iops": 5000, "SnapshotId": "snap-1", "DeleteOnTermination": false,
+                }},
+                {"DeviceName": "/dev/xvdc", "VirtualName": "ephemeral0"},
+                {"DeviceName": "/dev/xvdd", "Ebs": {"VolumeType": "gp3"}},
+            ],
+            "MetadataOptions": {"HttpEndpoint": "enabled", "HttpProtocolIpv6": "disabled", "InstanceMetadataTags": "enabled"},
+            "InstanceMarketOptions": {"MarketType": "capacity-block"},
+            "UserData": "c2VjcmV0", "Monitoring": {"Enabled": true}, "DisableApiStop": false, "LicenseSpecifications": [],
+            "TagSpecifications": [
+                {"ResourceType": "instance", "Tags": [{"Key": "team", "Value": "red"}]},
+                {"ResourceType": "volume", "Tags": [{"Key": "disk", "Value": "yes"}]},
+            ],
+        },
+    });
+    let mut found = Found {
+        policies: vec!["cpu".to_owned()],
+        schedules: vec!["nightly".to_owned()],
+        refreshes: vec!["refresh-1".to_owned()],
+        hooks: vec!["nth".to_owned()],
+        ..found(group, template)
+    };
+    found.image.as_mut().unwrap().name = "golden-image-7".to_owned();
+    let printed = printed(&of_found(&found, &adopter()).unwrap());
+    assert!(!printed.contains("c2VjcmV0"), "user data may contain secrets");
+    is_printed("adopt-obstacles", &printed);
+}
+
+#[test]
+fn spot_instances_of_a_launch_template_stay_spot_instances() {
+    let mut template = simple();
+    let data = &mut template["LaunchTemplateData"];
+    data["InstanceMarketOptions"] = json!({"MarketType": "spot", "SpotOptions": {"MaxPrice": "0.1"}});
+    data["SecurityGroupIds"] = json!(["sg-1"]);
+    let mut group = plain();
+    group["AutoScalingGroupName"] = json!("workers-of-eksctl");
+    let adoption = of_found(&found(group, template), &adopter()).unwrap();
+    let spec = &adoption.objects[0]["spec"];
+    assert_eq!(spec["spot"], json!({"maxPrice": "0.1"}));
+    assert_eq!(spec["securityGroups"], json!([{"id": "sg-1"}]));
+    // A launch template of the group's name is the other tool's.
+    assert_eq!(spec["launchTemplateName"], "workers-of-eksctl-foo");
+}
+
+#[test]
+fn what_can_never_be_adopted_is_refused() {
+    let refused = |change: &dyn Fn(&mut Value, &mut Value)| {
+        let (mut group, mut template) = (plain(), simple());
+        change(&mut group, &mut template);
+        format!("{:#}", of_found(&found(group, template), &adopter()).unwrap_err())
+    };
+    let tagged = |key: &'static str| {
+        move |group: &mut Value, _: &mut Value| {
+            group["Tags"] = json!([{"Key": key, "Value": "x", "PropagateAtLaunch": true}]);
+        }
+    };
+    assert_eq!(
+        refused(&tagged("eks:nodegroup-name")),
+        "workers belongs to the EKS managed node group x: AWS owns it, and it cannot be adopted"
+    );
+    assert_eq!(
+        refused(&tagged("infrastructure.foo.com/pool")),
+        "workers belongs to FooMachinePool x already"
+    );
+    let attributes = |group: &mut Value, _: &mut Value| {
+        group["MixedInstancesPolicy"] =
+            json!({"LaunchTemplate": {"Overrides": [{"InstanceRequirements": {"VCpuCount": {"Min": 2}}}]}});
+    };
+    assert!(refused(&attributes).contains("by attributes"));
+    let no_image =
+        |_: &mut Value, template: &mut Value| template["LaunchTemplateData"]["ImageId"] = Value::Null;
+    assert_eq!(refused(&no_image), "the launch template has no image");
+}
+
+#[test]
+fn the_name_of_a_pool_is_the_groups_as_far_as_kubernetes_allows_it() {
+    assert_eq!(pool_name("Legacy_Workers.1"), "legacy-workers-1");
+    assert_eq!(pool_name("-a-"), "a");
+    assert_eq!(pool_name(&format!("{}-b", "a".repeat(62))), "a".repeat(62));
+}
