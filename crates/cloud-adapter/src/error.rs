@@ -1,7 +1,5 @@
-//! From the SDK's errors to those of `foo-cloud`: by error code and by where the call broke, never by message text.
-//!
-//! What a code means is in `kind_of`; for one operation only, in `kind_during`. The simulator's `sim_cloud/errors.rs`
-//! has the same table. A new kind is an `ErrorKind` with its `Reason` in `cloud/src/error.rs`.
+//! From the SDK's errors to those of `foo-cloud`: by error code (`cloud/src/codes.rs`) and by where the call broke, never by
+//! message text.
 
 use aws_credential_types::provider::error::CredentialsError;
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
@@ -56,14 +54,14 @@ pub(crate) fn unsigned(operation: Operation, error: &CredentialsError) -> CloudE
 
 /// AWS's error for one of several things, within a response that is a success as a whole.
 pub(crate) fn of_item(operation: Operation, code: Option<&str>, message: &str) -> CloudError {
-    let kind = code.map_or(ErrorKind::Invalid, |code| kind_of(operation, code, 400));
+    let kind = code.map_or(ErrorKind::Invalid, |code| ErrorKind::of_code(operation, code, 400));
     CloudError::new(operation, kind, code.map(str::to_owned), message)
 }
 
 /// AWS responded with an error.
 fn refused(operation: Operation, error: &aws_smithy_types::error::ErrorMetadata, status: u16) -> CloudError {
     let kind = match error.code() {
-        Some(code) => kind_of(operation, code, status),
+        Some(code) => ErrorKind::of_code(operation, code, status),
         None => kind_without_code(status),
     };
     let no_message = || format!("HTTP status {status} without a message");
@@ -75,7 +73,7 @@ fn refused(operation: Operation, error: &aws_smithy_types::error::ErrorMetadata,
 /// differ from one failure to the next.
 fn broken(operation: Operation, error: &(dyn Error + 'static)) -> CloudError {
     if let Some(refused) = find::<Refused>(error) {
-        let kind = match kind_of(operation, &refused.code, refused.status) {
+        let kind = match ErrorKind::of_code(operation, &refused.code, refused.status) {
             // AWS did not refuse the call; it was never sent.
             kind @ (ErrorKind::Throttled | ErrorKind::Internal) => kind,
             _ => ErrorKind::Credentials,
@@ -119,7 +117,7 @@ fn passing(operation: Operation, credentials: &CredentialsError) -> Option<Error
         aws_sdk_sts::operation::assume_role_with_web_identity::AssumeRoleWithWebIdentityError,
     >(credentials)
     {
-        let kind = refused.code().map(|code| kind_of(operation, code, 400));
+        let kind = refused.code().map(|code| ErrorKind::of_code(operation, code, 400));
         return kind.filter(|kind| matches!(kind, ErrorKind::Throttled | ErrorKind::Internal));
     }
     let unanswered = causes(credentials).any(|error| {
@@ -127,139 +125,6 @@ fn passing(operation: Operation, credentials: &CredentialsError) -> Option<Error
         texts.is_some_and(|broken| broken.is_timeout() || broken.is_io())
     });
     unanswered.then_some(ErrorKind::Unreachable)
-}
-
-/// The meaning of an error code (Auto Scaling API Reference, "Common Errors"; EC2 API Reference, "Error
-/// codes"; API References of Elastic Load Balancing and Service Quotas). One table of all codes, hence its length.
-fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
-    if let Some(kind) = kind_during(operation, code) {
-        return kind;
-    }
-    match code {
-        "Throttling"
-        | "ThrottlingException"
-        | "ThrottledException"
-        | "RequestThrottled"
-        | "RequestThrottledException"
-        | "RequestLimitExceeded"
-        | "TooManyRequestsException"
-        | "BandwidthLimitExceeded"
-        | "DependencyThrottle"
-        | "EC2ThrottledException"
-        | "KmsThrottled"
-        | "KMS.ThrottlingException"
-        | "OverLimit"
-        | "PriorRequestNotComplete"
-        | "SlowDown" => ErrorKind::Throttled,
-        "AccessDenied"
-        | "AccessDeniedException"
-        | "UnauthorizedOperation"
-        | "NotAuthorized"
-        | "DependencyAccessDeniedException"
-        | "OptInRequired"
-        | "Blocked"
-        | "PendingVerification" => ErrorKind::Denied,
-        "AuthFailure"
-        | "ExpiredToken"
-        | "ExpiredTokenException"
-        | "IncompleteSignature"
-        // S3's for the next.
-        | "InvalidAccessKeyId"
-        | "InvalidClientTokenId"
-        | "InvalidIdentityToken"
-        | "InvalidIdentityTokenException"
-        | "InvalidSignatureException"
-        | "InvalidToken"
-        | "MissingAuthenticationToken"
-        | "MissingAuthenticationTokenException"
-        | "RequestExpired"
-        | "RequestTimeTooSkewed"
-        | "SignatureDoesNotMatch"
-        | "UnrecognizedClientException" => ErrorKind::Credentials,
-        // IAM's, about two changes of one entity.
-        "ConcurrentModification"
-        | "DependencyViolation"
-        // About a gateway that was attached a moment ago.
-        | "Gateway.NotAttached"
-        // S3's: another write or a deletion of the object came between.
-        | "ConditionalRequestConflict"
-        | "IncorrectInstanceState"
-        | "IncorrectState"
-        | "IdempotentCallInProgress"
-        | "InvalidState"
-        | "InvalidVpcState"
-        | "OperationAborted"
-        | "ResourceContention"
-        | "ResourceInUse"
-        | "ResourceInUseException"
-        | "ScalingActivityInProgress"
-        | "InstanceRefreshInProgress" => ErrorKind::InUse,
-        "InternalError"
-        | "InternalFailure"
-        // The identity provider did not respond to STS.
-        | "IDPCommunicationError"
-        | "IDPCommunicationErrorException"
-        | "InternalServerError"
-        | "ServerException"
-        // IAM did not reach the issuer of OpenID Connect tokens.
-        | "OpenIdIdpCommunicationError"
-        | "ServiceException"
-        | "ServiceLinkedRoleFailure"
-        | "ServiceUnavailable"
-        | "ServiceUnavailableException"
-        | "Unavailable" => ErrorKind::Internal,
-        "RequestTimeout" | "RequestTimeoutException" if operation.is_mutation() => ErrorKind::LostResponse,
-        "InvalidAMIID.Unavailable"
-        | "QueueDoesNotExist"
-        | "AWS.SimpleQueueService.NonExistentQueue"
-        // IAM's.
-        | "NoSuchEntity"
-        // S3's. An object that does not exist is no error in the calls of this crate.
-        | "NoSuchBucket"
-        | "NoSuchResourceException" => ErrorKind::NotFound,
-        // Another subnet has the range, perhaps the same subnet from an earlier attempt.
-        "InvalidSubnet.Conflict" | "Resource.AlreadyAssociated" => ErrorKind::AlreadyExists,
-        "InsufficientAddressCapacity" | "ResourceCountExceeded" | "ServiceQuotaExceededException" => {
-            ErrorKind::LimitExceeded
-        }
-        _ if code.ends_with("NotFound") || code.ends_with("NotFoundException") => ErrorKind::NotFound,
-        _ if code.ends_with("AlreadyExists") || code.ends_with("AlreadyExistsException") => {
-            ErrorKind::AlreadyExists
-        }
-        _ if code.ends_with(".Duplicate") => ErrorKind::AlreadyExists,
-        _ if code.ends_with(".InUse") => ErrorKind::InUse,
-        _ if code.ends_with("LimitExceeded") || code.ends_with("LimitExceededException") => {
-            ErrorKind::LimitExceeded
-        }
-        _ if status >= 500 => ErrorKind::Internal,
-        _ => ErrorKind::Invalid,
-    }
-}
-
-/// Codes whose meaning in one operation differs from that in all others.
-fn kind_during(operation: Operation, code: &str) -> Option<ErrorKind> {
-    match (operation, code) {
-        // The name is taken. Of all other operations the code says that EKS is at work on the cluster or add-on.
-        (
-            Operation::CreateCluster
-            | Operation::CreateAccessEntry
-            | Operation::CreatePodIdentityAssociation,
-            "ResourceInUseException",
-        )
-        // There is an object with the key.
-        | (Operation::PutObject, "PreconditionFailed") => Some(ErrorKind::AlreadyExists),
-        // EC2 has other codes for a known type in a wrong place; here the only input is the type's name.
-        (Operation::DescribeInstanceTypes, "InvalidInstanceType")
-        // The resource to detach is not attached.
-        | (Operation::DetachInternetGateway, "Gateway.NotAttached") => Some(ErrorKind::NotFound),
-        // A NAT gateway or load balancer that is being deleted still has the address. EC2 returns the same
-        // code for unusable credentials, but reads detect those.
-        (Operation::ReleaseAddress, "AuthFailure")
-        // "Network interface 'eni-…' is currently in use." (gruntwork-io/cloud-nuke#431 and #1132). The only input is an id that
-        // a look showed, so no other value can be meant.
-        | (Operation::DeleteNetworkInterface, "InvalidParameterValue") => Some(ErrorKind::InUse),
-        _ => None,
-    }
 }
 
 /// A response that does not come from AWS: a proxy's page, or an emulator's.
@@ -299,149 +164,4 @@ fn chain(error: &(dyn Error + 'static)) -> String {
 
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error: &&'a (dyn Error + 'static)| error.source())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn codes_have_their_kinds() {
-        use ErrorKind::{
-            AlreadyExists, Credentials, Denied, InUse, Internal, Invalid, LimitExceeded, NotFound, Throttled,
-        };
-        for (code, kind) in [
-            ("Throttling", Throttled),
-            ("RequestLimitExceeded", Throttled),
-            ("AccessDenied", Denied),
-            ("UnauthorizedOperation", Denied),
-            ("ExpiredToken", Credentials),
-            ("AuthFailure", Credentials),
-            ("AlreadyExists", AlreadyExists),
-            ("InvalidLaunchTemplateName.AlreadyExistsException", AlreadyExists),
-            ("LimitExceeded", LimitExceeded),
-            ("VersionLimitExceeded", LimitExceeded),
-            ("InvalidLaunchTemplateId.NotFound", NotFound),
-            ("InvalidLaunchTemplateId.VersionNotFound", NotFound),
-            ("InvalidLaunchTemplateName.NotFoundException", NotFound),
-            ("InvalidAMIID.NotFound", NotFound),
-            ("InvalidAMIID.Unavailable", NotFound),
-            ("QueueDoesNotExist", NotFound),
-            ("ReceiptHandleIsInvalid", Invalid),
-            ("InvalidSubnetID.NotFound", NotFound),
-            ("InvalidGroup.NotFound", NotFound),
-            ("ResourceInUse", InUse),
-            ("ScalingActivityInProgress", InUse),
-            ("ResourceContention", InUse),
-            ("ValidationError", Invalid),
-            ("InvalidInstanceType", Invalid),
-            ("IdempotentParameterMismatch", Invalid),
-            ("InvalidAction", Invalid),
-            ("ServiceUnavailable", Internal),
-            ("IDPCommunicationError", Internal),
-            ("InvalidIdentityToken", Credentials),
-            ("InvalidSignatureException", Credentials),
-            ("IdempotentCallInProgress", InUse),
-            ("OverLimit", Throttled),
-            ("KmsThrottled", Throttled),
-            ("SlowDown", Throttled),
-            ("NoSuchBucket", NotFound),
-            ("PermanentRedirect", Invalid),
-            ("ConditionalRequestConflict", InUse),
-        ] {
-            assert_eq!(kind_of(Operation::CreateAutoScalingGroup, code, 400), kind, "{code}");
-        }
-        assert_eq!(kind_of(Operation::DescribeInstanceTypes, "InvalidInstanceType", 400), NotFound);
-        assert_eq!(kind_of(Operation::DescribeInstanceTypes, "Whatever", 500), Internal);
-    }
-
-    #[test]
-    fn codes_of_eks_have_their_kinds() {
-        use ErrorKind::{
-            AlreadyExists, Denied, InUse, Internal, Invalid, LimitExceeded, NotFound, Throttled,
-        };
-        for (operation, code, kind) in [
-            (Operation::CreateCluster, "ResourceInUseException", AlreadyExists),
-            (Operation::CreateAccessEntry, "ResourceInUseException", AlreadyExists),
-            (Operation::CreatePodIdentityAssociation, "ResourceInUseException", AlreadyExists),
-            (Operation::CreateAddon, "ResourceInUseException", InUse),
-            (Operation::UpdateClusterVersion, "ResourceInUseException", InUse),
-            (Operation::DeleteCluster, "ResourceInUseException", InUse),
-            (Operation::DescribeCluster, "ResourceNotFoundException", NotFound),
-            (Operation::TagResource, "NotFoundException", NotFound),
-            (Operation::TagResource, "BadRequestException", Invalid),
-            (Operation::DescribeCluster, "TooManyRequestsException", Throttled),
-            (Operation::DescribeCluster, "ThrottlingException", Throttled),
-            (Operation::CreateCluster, "InvalidParameterException", Invalid),
-            (Operation::CreateAccessEntry, "InvalidRequestException", Invalid),
-            (Operation::UpdateClusterVersion, "InvalidStateException", Invalid),
-            (Operation::CreateCluster, "ResourceLimitExceededException", LimitExceeded),
-            (Operation::CreateCluster, "UnsupportedAvailabilityZoneException", Invalid),
-            (Operation::CreateCluster, "ClientException", Invalid),
-            (Operation::CreateCluster, "ServerException", Internal),
-            (Operation::CreateCluster, "ServiceUnavailableException", Internal),
-            (Operation::CreateCluster, "AccessDeniedException", Denied),
-        ] {
-            assert_eq!(kind_of(operation, code, 400), kind, "{operation:?} {code}");
-        }
-    }
-
-    #[test]
-    fn codes_of_networks_have_their_kinds() {
-        use ErrorKind::{
-            AlreadyExists, Credentials, Denied, InUse, Internal, Invalid, LimitExceeded, NotFound, Throttled,
-        };
-        for (operation, code, kind) in [
-            (Operation::DeleteVpc, "DependencyViolation", InUse),
-            (Operation::DeleteInternetGateway, "DependencyViolation", InUse),
-            (Operation::ReleaseAddress, "InvalidIPAddress.InUse", InUse),
-            (Operation::DeleteNetworkInterface, "InvalidNetworkInterface.InUse", InUse),
-            (Operation::DeleteNetworkInterface, "InvalidParameterValue", InUse),
-            (Operation::DeleteNetworkInterface, "InvalidNetworkInterfaceID.NotFound", NotFound),
-            (Operation::DeleteVpc, "InvalidParameterValue", Invalid),
-            (Operation::DeleteSecurityGroup, "InvalidGroup.InUse", InUse),
-            (Operation::ReleaseAddress, "AuthFailure", InUse),
-            (Operation::AllocateAddress, "AuthFailure", Credentials),
-            (Operation::AssociateVpcCidrBlock, "IncorrectState", InUse),
-            (Operation::CreateSubnet, "InvalidVpcState", InUse),
-            (Operation::CreateNatGateway, "Gateway.NotAttached", InUse),
-            (Operation::DetachInternetGateway, "Gateway.NotAttached", NotFound),
-            (Operation::CreateVpc, "VpcLimitExceeded", LimitExceeded),
-            (Operation::AllocateAddress, "AddressLimitExceeded", LimitExceeded),
-            (Operation::AllocateAddress, "InsufficientAddressCapacity", LimitExceeded),
-            (Operation::CreateNatGateway, "NatGatewayLimitExceeded", LimitExceeded),
-            (Operation::AuthorizeSecurityGroupIngress, "RulesPerSecurityGroupLimitExceeded", LimitExceeded),
-            (Operation::CreateVpcEndpoint, "VpcEndpointLimitExceeded", LimitExceeded),
-            (Operation::CreateSubnet, "InvalidVpcID.NotFound", NotFound),
-            (Operation::DeleteNatGateway, "NatGatewayNotFound", NotFound),
-            (Operation::DeleteRoute, "InvalidRoute.NotFound", NotFound),
-            (Operation::DisassociateRouteTable, "InvalidAssociationID.NotFound", NotFound),
-            (Operation::RevokeSecurityGroupEgress, "InvalidPermission.NotFound", NotFound),
-            (Operation::UpdateSecurityGroupRuleDescriptionsIngress, "InvalidPermission.NotFound", NotFound),
-            (Operation::DeleteLoadBalancer, "LoadBalancerNotFound", NotFound),
-            (Operation::DeleteTargetGroup, "TargetGroupNotFound", NotFound),
-            (Operation::GetServiceQuota, "NoSuchResourceException", NotFound),
-            (Operation::CreateSubnet, "InvalidSubnet.Conflict", AlreadyExists),
-            (Operation::CreateSecurityGroup, "InvalidGroup.Duplicate", AlreadyExists),
-            (Operation::AuthorizeSecurityGroupEgress, "InvalidPermission.Duplicate", AlreadyExists),
-            (Operation::CreateRoute, "RouteAlreadyExists", AlreadyExists),
-            (Operation::AttachInternetGateway, "Resource.AlreadyAssociated", AlreadyExists),
-            (Operation::DeleteTargetGroup, "ResourceInUse", InUse),
-            (Operation::DeleteNetworkInterface, "OperationNotPermitted", Invalid),
-            (Operation::CreateVpc, "InvalidVpc.Range", Invalid),
-            (Operation::CreateNatGateway, "IdempotentParameterMismatch", Invalid),
-            (Operation::DescribeTags, "DependencyThrottle", Throttled),
-            (Operation::GetServiceQuota, "ServiceException", Internal),
-            (Operation::GetServiceQuota, "DependencyAccessDeniedException", Denied),
-            (Operation::CreateVpc, "UnauthorizedOperation", Denied),
-            (Operation::GetInstanceProfile, "NoSuchEntity", NotFound),
-            (Operation::CreateOpenIDConnectProvider, "EntityAlreadyExists", AlreadyExists),
-            (Operation::CreateOpenIDConnectProvider, "LimitExceeded", LimitExceeded),
-            (Operation::CreateOpenIDConnectProvider, "ConcurrentModification", InUse),
-            (Operation::CreateOpenIDConnectProvider, "OpenIdIdpCommunicationError", Internal),
-            (Operation::CreateOpenIDConnectProvider, "InvalidInput", Invalid),
-        ] {
-            assert_eq!(kind_of(operation, code, 400), kind, "{operation:?} {code}");
-        }
-    }
 }

@@ -4,7 +4,7 @@
 //! * [`roles`]: the trait of IAM, with its nouns.
 //! * [`objects`]: the trait of S3, with its nouns.
 //! * [`queue`]: messages that AWS sends.
-//! * [`error`]: failures, classified by what to do about them.
+//! * [`error`]: failures, classified by what to do about them; `codes`: which of AWS's error codes means what.
 //! * decorators: [`metered`] adds token buckets and one metric per call and outcome to any cloud.
 //! * [`compared`]: how far another clock is from the manager's.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
@@ -14,7 +14,7 @@
 //! * [`lines`]: what never appears in logs.
 //! * [`watchdog`]: detects loops that should run for ever and do not.
 //!
-//! There is no AWS SDK here and no Kubernetes; `cloud-adapter` and `simulator` implement the traits.
+//! There is no AWS SDK here and no Kubernetes; `cloud-adapter` and `simulator-core` implement the traits.
 //!
 //! * [`clock`]: the manager's clock. The age of an observation is measured by the monotonic one.
 //! * `bucket`: which of the provider's own limits the calls of an operation count towards.
@@ -28,6 +28,7 @@
 mod bucket;
 pub mod clock;
 pub mod clusters;
+mod codes;
 pub mod compared;
 pub mod error;
 pub mod initialized;

@@ -2,7 +2,8 @@
 //! that was read, and in one to create. A change is the difference between two of them.
 //!
 //! A new setting is a field of both structs. All code that sends, reads or compares settings names each field, so the
-//! compiler leads to the places that the new one needs. The planner is none of them: it repairs what differs.
+//! compiler leads to the places that the new one needs. The planner repairs what differs, whatever it is; only for a group
+//! that is being adopted it chooses which settings come first.
 //!
 //! Not here: the sizes, which depend on the replicas, and the launch template with the mix of types, which AWS takes
 //! together and a rollback leaves unchanged.

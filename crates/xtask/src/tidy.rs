@@ -58,7 +58,7 @@ pub fn check(root: &Path) -> Result<()> {
     bail!("not tidy:\n  {}", findings.join("\n  "))
 }
 
-/// Files, and modules except those that may, of one crate that need each other.
+/// Files and modules of one crate that need each other.
 fn circles(code: &[(&str, &str)]) -> Result<Vec<String>> {
     let crates = code.iter().filter_map(|(path, _)| path.strip_suffix("/Cargo.toml"));
     let mut findings = Vec::new();

@@ -2,7 +2,7 @@
 //! decision.
 //!
 //! A new action is a variant in its family. The compiler then leads through all code that handles actions:
-//! `memory.rs`, and `pool/act/execute.rs` in the controller.
+//! `memory.rs`, `check/facts.rs`, `forecast/pool.rs`, and `pool/act/` in the controller.
 
 use crate::observed::Quarantine;
 use foo_model::hook::HookConfig;

@@ -14,7 +14,7 @@ use foo_testbed::world::{
     AFTER_DRAIN, Cluster, GROUP_LABEL, MachineView, PoolView, QUIET_PERIOD, REGION, SOON, SUBNETS, World,
 };
 use foo_testbed::{Probe, wait_until};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 #[test]
@@ -140,7 +140,8 @@ async fn written_by_the_plugin(world: &World, cluster: &Cluster<'_>, group: &str
     let pool = cluster.existing_pool("workers");
     let secret = pool.name().bootstrap_secret();
     let mut data = manifests::bootstrap_secret(pool.name());
-    data["metadata"]["labels"] = json!({"cluster.x-k8s.io/cluster-name": cluster.name()});
+    let metadata = data.pointer_mut("/metadata").and_then(Value::as_object_mut).context("metadata")?;
+    metadata.insert("labels".to_owned(), json!({"cluster.x-k8s.io/cluster-name": cluster.name()}));
     world.apply(&data).await?;
     let adopt = ["adopt", group, "--name", "workers", "-n", cluster.namespace(), "--cluster", cluster.name()];
     let adopt = [adopt.as_slice(), &["--bootstrap-secret", &secret]].concat();
