@@ -102,7 +102,7 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "AWS.SimpleQueueService.NonExistentQueue"
         // IAM's.
         | "NoSuchEntity"
-        // S3's. An object that does not exist is no error in the calls of this crate.
+        // S3's. An object that does not exist is no error of `Objects`.
         | "NoSuchBucket"
         | "NoSuchResourceException" => ErrorKind::NotFound,
         // Another subnet has the range, perhaps the same subnet from an earlier attempt.

@@ -13,6 +13,8 @@ pub const EXPLAINED: [Kind; 3] = [Kind::Pool, Kind::ControlPlane, Kind::NodeConf
 pub const CLUSTERS: [Kind; 1] = [Kind::Cluster];
 /// Kinds by which `drains` chooses Machines.
 pub const DRAINED: [Kind; 3] = [Kind::Cluster, Kind::Pool, Kind::Machine];
+/// Kinds whose instance has a console.
+pub const MACHINES: [Kind; 1] = [Kind::Machine];
 /// Kinds that roll out.
 pub const ROLLED_OUT: [Kind; 1] = [Kind::Pool];
 /// Kinds that `plan` and `diff` know.
@@ -24,6 +26,7 @@ pub fn kinds(words: &[&str]) -> Option<&'static [Kind]> {
         ["explain"] => Some(&EXPLAINED),
         ["status" | "events"] => Some(&CLUSTERS),
         ["drains"] => Some(&DRAINED),
+        ["console"] => Some(&MACHINES),
         ["rollout", _] => Some(&ROLLED_OUT),
         ["plan" | "diff"] => Some(&PLANNED),
         _ => None,
@@ -61,6 +64,14 @@ Exit status:
   2  the arguments are wrong
   4  written, and something is in the way of the adoption";
 
+/// The same of `orphans`.
+const ORPHAN_STATUSES: &str = "\
+Exit status:
+  0  there are none
+  1  failed: a right is missing, AWS or the API server cannot be reached
+  2  the arguments are wrong
+  4  there are some";
+
 /// The same of `diff`.
 const DIFF_STATUSES: &str = "\
 Exit status:
@@ -70,8 +81,8 @@ Exit status:
   4  something differs";
 
 /// Shows the state of clusters in AWS: control planes, networks, pools of Machines in Auto Scaling groups, and what they
-/// wait for. Reads objects of the management cluster, and for drains Pods of workload clusters; only `adopt` reads from AWS,
-/// with the AWS CLI. Only `rollout pause`, `resume` and `retry` write; `plan`, `diff` and `adopt --plan` create and delete a
+/// wait for. Reads objects of the management cluster, and for drains Pods of workload clusters; `adopt`, `console` and
+/// `orphans` read from AWS, with the AWS CLI. Only `rollout pause`, `resume` and `retry` write; `plan`, `diff` and `adopt --plan` create and delete a
 /// FooPlan.
 #[derive(Parser)]
 #[command(name = "kubectl foo", version, after_help = STATUSES, disable_help_subcommand = true)]
@@ -201,6 +212,35 @@ pub enum Command {
         #[arg(long)]
         plan: bool,
         /// Form of the output [default: yaml; of a plan: text].
+        #[arg(short, long, value_enum)]
+        output: Option<Format>,
+    },
+    /// Show what the instance of a Machine wrote to its console, for example while it booted.
+    ///
+    /// Reads it with the AWS CLI and its credentials. It may contain secrets that the user data prints.
+    #[command(after_help = STATUSES)]
+    Console {
+        /// Name of the Machine, or machine/NAME.
+        machine: String,
+        /// The newest output, which only instances on Nitro have at any time [default: the latest that EC2 has kept].
+        #[arg(long)]
+        latest: bool,
+        /// Profile of the AWS CLI [default: the one that it uses].
+        #[arg(long, value_name = "NAME")]
+        profile: Option<String>,
+    },
+    /// Show what in AWS has the tags of the provider and belongs to no object of the management cluster.
+    ///
+    /// Reads with the AWS CLI and its credentials, of one account; deletes nothing.
+    #[command(after_help = ORPHAN_STATUSES)]
+    Orphans {
+        /// Regions [default: those of all FooClusters].
+        #[arg(long, value_name = "NAME")]
+        region: Vec<String>,
+        /// Profile of the AWS CLI [default: the one that it uses].
+        #[arg(long, value_name = "NAME")]
+        profile: Option<String>,
+        /// Form of the output [default: text].
         #[arg(short, long, value_enum)]
         output: Option<Format>,
     },

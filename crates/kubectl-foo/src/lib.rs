@@ -7,8 +7,8 @@
 //!   tests pin the whole output;
 //! * [`terminal`] prints. Nothing else may: it escapes control characters.
 //!
-//! It does not call the manager: [`plan`] asks it by an object, for [`diff`] as well. From AWS only [`adopt`] reads, by the
-//! user's own AWS CLI ([`aws`]). A new command is a variant of [`args::Command`], a module, a golden file for each output, and a section in docs/operations/plugin.md.
+//! It does not call the manager: [`plan`] asks it by an object, for [`diff`] as well. From AWS only [`adopt`], [`console`]
+//! and [`orphans`] read, by the user's own AWS CLI ([`aws`]). A new command is a variant of [`args::Command`], a module, a golden file for each output, and a section in docs/operations/plugin.md.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
@@ -18,11 +18,14 @@ pub mod args;
 pub mod asked;
 pub mod aws;
 pub mod capi;
+pub mod cluster;
 pub mod completion;
+pub mod console;
 pub mod diff;
 pub mod drains;
 pub mod events;
 pub mod explain;
+pub mod orphans;
 pub mod plan;
 pub mod refused;
 pub mod rollout;

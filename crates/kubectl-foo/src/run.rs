@@ -3,10 +3,12 @@
 use crate::access::{Access, FIELD_MANAGER, Reads};
 use crate::adopt::{self, Adopter};
 use crate::args::{
-    CLUSTERS, Cli, ClusterArgs, Command, DRAINED, EXPLAINED, PLANNED, PlannedArgs, ROLLED_OUT, RolloutCommand,
+    CLUSTERS, Cli, ClusterArgs, Command, DRAINED, EXPLAINED, MACHINES, PLANNED, PlannedArgs, ROLLED_OUT,
+    RolloutCommand,
 };
 use crate::asked::{Asked, Kind, asked};
 use crate::aws::Aws;
+use crate::cluster;
 use crate::diff::{self, Diffs};
 use crate::drains::{self, Drains};
 use crate::plan::Plans;
@@ -18,7 +20,7 @@ use crate::shell::script;
 use crate::status::read::Facts;
 use crate::status::{self, Machines};
 use crate::terminal::{Form, Format, Out, Screen, Width};
-use crate::{events, explain, plan, support};
+use crate::{console, events, explain, orphans, plan, support};
 use anyhow::{Result, anyhow};
 use foo_api::plan::GivenDurations;
 use jiff::{SignedDuration, Timestamp};
@@ -122,18 +124,16 @@ pub async fn on(
             let Some(namespace) = namespace else {
                 return Err(Usage("--all-namespaces does not say where the pool is to be".to_owned()).into());
             };
-            let target = adopt::target(&reads, namespace, &cluster).await?;
-            adopt::check_bootstrap(&target, bootstrap_secret.as_deref(), &cluster)?;
-            let adopter = Adopter {
-                namespace: namespace.to_owned(),
-                name: name.unwrap_or_else(|| adopt::pool_name(&group)),
-                cluster,
-                region: target.region.clone(),
-                version: target.version,
-                bootstrap_secret,
-            };
-            let aws = Aws::new(target.region, profile);
-            let adoption = adopt::adoption(&aws, &reads, &group, &adopter).await?;
+            let name = name.unwrap_or_else(|| adopt::pool_name(&group));
+            adopt::check_names(&group, &name)?;
+            let in_aws = cluster::in_aws(&reads, namespace, &cluster).await?;
+            adopt::check_bootstrap(&in_aws, bootstrap_secret.as_deref(), &cluster)?;
+            let version = in_aws.version.clone();
+            let adopter =
+                Adopter { namespace: namespace.to_owned(), name, cluster, version, bootstrap_secret };
+            adopt::check_free(&reads, &group, &adopter).await?;
+            let aws = Aws::new(in_aws.region.as_str(), profile);
+            let adoption = adopt::adoption(&aws, &reads, &group, &adopter, &in_aws).await?;
             if plan {
                 let plans = planned_adoption(&reads, &adoption.objects).await?;
                 out.show(output, &plans, |plans, _| plan::text(plans))?;
@@ -145,6 +145,32 @@ pub async fn on(
             }
             out.note(&adopt::notes(&adoption));
             if ended.is_ok() && !adoption.obstacles.is_empty() {
+                ended = Ok(Ended::Changes);
+            }
+        }
+        Command::Console { machine, latest, profile } => {
+            let Some(namespace) = namespace else {
+                return Err(Usage(
+                    "the name of a Machine cannot be combined with --all-namespaces".to_owned(),
+                )
+                .into());
+            };
+            let asked = named(&[machine], &MACHINES, Some(namespace))?;
+            let name = asked.into_iter().find_map(|it| it.name);
+            let name = name.ok_or_else(|| Usage("the name of a Machine is missing".to_owned()))?;
+            let console = console::read(&reads, namespace, &name, latest, profile).await?;
+            out.print(&console::text(&console))?;
+            if let Some(warning) = console::warning(&console) {
+                reads.warn(warning);
+            }
+        }
+        Command::Orphans { region, profile, output } => {
+            let found = orphans::read(&access.client, &region, profile.as_deref()).await?;
+            out.show(output, &found.orphans, |orphans, _| orphans::text(orphans))?;
+            for warning in found.warnings {
+                reads.warn(warning);
+            }
+            if !found.orphans.orphans.is_empty() {
                 ended = Ok(Ended::Changes);
             }
         }

@@ -28,6 +28,7 @@
 //! | POST `/_sim/regions/<r>/instances/<id>/kill` | terminate it in EC2, without a call to Auto Scaling |
 //! | POST `/_sim/regions/<r>/instances/<id>/recommend-rebalance`, `/interrupt` | what EC2 does to a spot instance |
 //! | POST `/_sim/regions/<r>/instances/<id>/schedule-event` | `{"code":"instance-retirement","in_seconds":n}` |
+//! | PUT `/_sim/regions/<r>/instances/<id>/console` | `{"output"}`: what it wrote to its console |
 //! | PUT `/_sim/regions/<r>/instances/<id>/root-volume` | `{"state":"Replacing"}` ([`RootVolume`]) or null |
 //! | PUT `/_sim/regions/<r>/capacity` | `{"zone","instance_type","limit":n or null}` |
 //! | PUT `/_sim/regions/<r>/parameters` | `{"name","value"}`: AWS publishes a parameter |
@@ -113,6 +114,12 @@ struct NewEvent {
 struct NewScheduledEvent {
     code: String,
     in_seconds: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConsoleChange {
+    output: String,
 }
 
 #[derive(Deserialize)]
@@ -368,6 +375,10 @@ fn of_instance(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8
             let event: NewScheduledEvent = parse(body)?;
             let ahead = Duration::from_secs(event.in_seconds);
             done(region.schedule_event(&InstanceId::from(*id), &event.code, ahead))
+        }
+        ("PUT", ["instances", id, "console"]) => {
+            let written: ConsoleChange = parse(body)?;
+            done(region.write_console(&InstanceId::from(*id), &written.output))
         }
         ("PUT", ["instances", id, "root-volume"]) => {
             let change: RootVolumeChange = parse(body)?;

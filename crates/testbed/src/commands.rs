@@ -26,7 +26,12 @@ where
     S: AsRef<OsStr>,
 {
     let mut command = Command::new(program);
-    command.args(args).envs([LESS_GARBAGE_COLLECTION]).envs(env.iter().copied());
+    command.args(args);
+    // Those of the machine must not reach it: they could point at a real account.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("AWS_")) {
+        command.env_remove(name);
+    }
+    command.envs([LESS_GARBAGE_COLLECTION]).envs(env.iter().copied());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let shown = format!("{:?}", command.as_std());
     let mut child = command.spawn().with_context(|| format!("running {shown}"))?;

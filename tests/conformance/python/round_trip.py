@@ -1103,7 +1103,9 @@ def test_everyday_questions():
     assert value == member["InstanceType"]
     assert EC2.describe_instance_attribute(**own, Attribute="groupSet")["Groups"]
     EC2.describe_instance_attribute(**own, Attribute="userData")
-    EC2.get_console_output(**own)
+    assert not EC2.get_console_output(**own).get("Output")
+    control("PUT", f"regions/eu-central-1/instances/{member['InstanceId']}/console", {"output": "login:"})
+    assert EC2.get_console_output(**own, Latest=True)["Output"] == "login:"
     address = EC2.describe_instances(InstanceIds=[member["InstanceId"]])["Reservations"][0]["Instances"][0]["PrivateIpAddress"]
     found = EC2.describe_instances(Filters=[{"Name": "private-ip-address", "Values": [address]}])["Reservations"]
     assert [each["InstanceId"] for found in found for each in found["Instances"]] == [member["InstanceId"]]

@@ -7,10 +7,15 @@ use anyhow::{Context as _, Result, bail};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 use tokio::process::Command;
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/python");
+
+/// How long an installation may take.
+const PATIENCE: Duration = Duration::from_mins(15);
 
 /// One at a time in this program.
 static INSTALLING: Mutex<()> = Mutex::const_new(());
@@ -37,8 +42,10 @@ pub async fn programs(target: &Path) -> Result<PathBuf> {
     let _guard = INSTALLING.lock().await;
     // One at a time among the programs of tests. The kernel unlocks it when the file is closed.
     let lock = File::create(target.join("python.lock"))?;
-    let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await??;
-    let python = virtual_environment(target).await?;
+    let lock = timeout(PATIENCE, tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)));
+    let lock = lock.await.context("another program installs Python packages for too long")???;
+    let python =
+        timeout(PATIENCE, virtual_environment(target)).await.context("Python packages took too long")??;
     drop(lock);
     Ok(python.parent().unwrap_or(&python).to_owned())
 }

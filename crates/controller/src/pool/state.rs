@@ -47,6 +47,8 @@ pub(super) struct PoolState {
     pub(super) milestones: Milestones,
     /// Whether this is the copy for a plan: then nothing is written or observed for it.
     pub(super) is_for_plan: bool,
+    /// Whether a plan assumes bootstrap data that does not exist yet.
+    pub(super) assumes_bootstrap_data: bool,
 }
 
 /// Where a pool's group is watched.
@@ -195,6 +197,7 @@ impl PoolState {
             idle: IdleCheck::default(),
             milestones: Milestones::default(),
             is_for_plan: true,
+            assumes_bootstrap_data: false,
         }
     }
 

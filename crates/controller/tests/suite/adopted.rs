@@ -187,13 +187,32 @@ async fn an_adoption_is_planned_as_it_then_happens() {
     let text = serde_json::to_string(&waits).unwrap();
     assert!(text.contains("set it to 3") && !text.contains("AdoptGroup"), "{text}");
     // Whoever may not adopt the group learns only that its name is in use.
-    let refused = world.plans(planned("q", 3)).await;
+    let refused = world.plans(planned("q", 3)).await.error.unwrap();
     assert_eq!(
-        refused.error.as_deref(),
-        Some("the Auto Scaling group of that name does not belong to this pool")
+        refused,
+        format!(
+            "the Auto Scaling group of that name does not belong to this pool, and does not have the tag {TAG_ADOPTABLE}={NS}/q, by which \
+             the owner of the AWS account lets it adopt the group"
+        )
     );
     let group = world.region.group(GROUP).unwrap();
     assert!(!group.tags.contains_key(TAG_POOL), "a plan changes nothing");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_of_an_adoption_that_the_identity_does_not_allow_names_the_identity() {
+    let world = with_a_group().await;
+    has_identity(&world, false);
+    world.pool("other").of(1).await;
+    let spec = foo_api::FooMachinePoolSpec {
+        group_name: Some(GROUP.to_owned()),
+        adopt: true,
+        ..objects::pool_spec()
+    };
+    let mut pool = objects::foo_machine_pool("p", spec);
+    pool.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), CLUSTER.to_owned());
+    let refused = world.plans(vec![as_json(&pool)]).await.error.unwrap();
+    assert!(refused.contains("(allowAdoption)"), "{refused}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,8 @@
 //! Images that the provider looks up: found, recorded, kept or followed, and what happens if a lookup fails.
 
-use crate::support::{MANAGER, NS, Pool, World};
+use crate::plans::as_json;
+use crate::support::{CLUSTER, MANAGER, NS, Pool, World, objects};
+use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::pool::{
     Ami, ImageFamily, ImageLookup, ImagePolicy, MixedInstances, MixedInstancesOverride, RecommendedImage,
 };
@@ -12,6 +14,7 @@ use foo_simulator_core::core::catalogue::{
 };
 use foo_simulator_core::{Fault, FaultRule};
 use kube::ResourceExt;
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -70,6 +73,31 @@ async fn a_recommended_image_is_found_and_recorded() {
     assert_eq!(image.source, format!("SSM parameter {path}"));
     let reported = format!("image {IMAGE_X86_64_NEWER} from SSM parameter {path}");
     assert_eq!(world.notes("ImageResolved"), [reported]);
+}
+
+/// The user data of a new pool is written once its MachinePool exists; a plan needs none, whatever reads it.
+#[tokio::test(start_paused = true)]
+async fn a_plan_of_a_new_pool_with_a_recommended_image_has_its_launches() {
+    let world = World::new().await;
+    publish(
+        &world,
+        "/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/x86_64/standard/recommended/image_id",
+        IMAGE_X86_64,
+    );
+    publish(&world, "/aws/service/bottlerocket/aws-k8s-1.36/x86_64/latest/image_id", IMAGE_X86_64);
+    world.pool("other").of(1).await;
+    for family in [ImageFamily::Al2023, ImageFamily::Bottlerocket] {
+        let mut spec = objects::pool_spec();
+        recommended(&mut spec, family);
+        let mut pool = objects::foo_machine_pool("new", spec);
+        pool.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), CLUSTER.to_owned());
+        let mut machine_pool = as_json(&objects::machine_pool("new", 2));
+        machine_pool["spec"]["template"]["spec"]["bootstrap"] =
+            json!({"configRef": {"apiGroup": "bootstrap.foo.com", "kind": "FooNodeConfig", "name": "new"}});
+        let plan = world.plans(vec![as_json(&pool), machine_pool]).await.pool.unwrap();
+        assert_eq!(plan.launches, 2, "{plan:#?}");
+        assert!(plan.remaining.is_empty() && plan.notes.len() == 2, "{plan:#?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,9 +4,9 @@
 
 use crate::access::Reads;
 use crate::aws::Aws;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -25,8 +25,16 @@ pub struct Found {
     pub schedules: Vec<String>,
     /// Ids of its instance refreshes that have not ended.
     pub refreshes: Vec<String>,
+    /// Names of its lifecycle hooks for launches.
+    pub launch_hooks: Vec<String>,
     /// Names of its lifecycle hooks for terminations.
-    pub hooks: Vec<String>,
+    pub termination_hooks: Vec<String>,
+    /// The CloudFormation stack that has it.
+    pub stack: Option<String>,
+    /// Names of launch templates that the pool's may not have.
+    pub taken_names: Vec<String>,
+    /// What could not be read, and why.
+    pub unread: Vec<String>,
 }
 
 /// An Auto Scaling group.
@@ -35,6 +43,11 @@ pub struct Found {
 pub struct Group {
     /// Its name.
     pub auto_scaling_group_name: String,
+    /// Its ARN.
+    #[serde(rename = "AutoScalingGroupARN")]
+    pub arn: String,
+    /// Set while it is being deleted.
+    pub status: Option<String>,
     /// MinSize, in instances.
     pub min_size: i32,
     /// MaxSize, in instances.
@@ -102,6 +115,8 @@ pub struct Override {
     pub weighted_capacity: Option<String>,
     /// A template of its own.
     pub launch_template_specification: Option<Value>,
+    /// An image of its own.
+    pub image_id: Option<String>,
     /// Set if types are chosen by attributes.
     pub instance_requirements: Option<Value>,
 }
@@ -177,7 +192,7 @@ pub struct TemplateData {
     /// Spot instances.
     pub instance_market_options: Option<Market>,
     /// Set if there is user data. It is never shown: it may contain secrets.
-    pub user_data: Option<Value>,
+    pub user_data: Option<IgnoredAny>,
     /// Tags by type of resource.
     pub tag_specifications: Vec<Tags>,
     /// All other settings.
@@ -216,7 +231,9 @@ pub struct Interface {
 pub struct Mapping {
     /// The device.
     pub device_name: String,
-    /// The volume; none for an instance store, or a device of the image that is left out.
+    /// Set if a device of the image is left out.
+    pub no_device: Option<String>,
+    /// The volume; none for an instance store.
     pub ebs: Option<Ebs>,
 }
 
@@ -275,6 +292,9 @@ pub struct Market {
 pub struct SpotOptions {
     /// Highest price, in US dollars per hour.
     pub max_price: Option<String>,
+    /// All other settings.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, Value>,
 }
 
 /// Tags of one type of resource.
@@ -346,12 +366,15 @@ pub async fn read(aws: &Aws, reads: &Reads<'_>, name: &str) -> Result<Found> {
         of_group("describe-instance-refreshes"),
         of_group("describe-lifecycle-hooks"),
     );
-    let (versions, policies, schedules, refreshes, hooks) = tokio::join!(
+    let names = format!("Name=launch-template-name,Values={name},{}", name_beside(name));
+    let templates = ["ec2", "describe-launch-templates", "--filters", names.as_str()];
+    let (versions, policies, schedules, refreshes, hooks, templates) = tokio::join!(
         list::<TemplateVersion>(aws, "LaunchTemplateVersions", &of_template),
         list::<Policy>(aws, "ScalingPolicies", &policies),
         list::<Schedule>(aws, "ScheduledUpdateGroupActions", &schedules),
         list::<Refresh>(aws, "InstanceRefreshes", &refreshes),
         list::<Hook>(aws, "LifecycleHooks", &hooks),
+        list::<Template>(aws, "LaunchTemplates", &templates),
     );
     let template = versions?.into_iter().next();
     let template = template.ok_or_else(|| anyhow!("launch template {id} has no version {version}"))?;
@@ -362,22 +385,70 @@ pub async fn read(aws: &Aws, reads: &Reads<'_>, name: &str) -> Result<Found> {
         }
         Some(_) | None => None,
     };
-    let refreshes = reads.or_warn(refreshes).unwrap_or_default().into_iter().filter(Refresh::is_under_way);
-    let hooks = reads.or_warn(hooks).unwrap_or_default().into_iter().filter(Hook::is_for_terminations);
+    let mut unread = Vec::new();
+    let stack = or_unread(stack(aws, &group).await, &mut unread).flatten();
+    let hooks = or_unread(hooks, &mut unread).unwrap_or_default();
+    let of = |transition: &str| {
+        let of = hooks.iter().filter(|hook| hook.lifecycle_transition == transition);
+        of.map(|hook| hook.lifecycle_hook_name.clone()).collect()
+    };
+    let refreshes = or_unread(refreshes, &mut unread).unwrap_or_default();
+    let policies = or_unread(policies, &mut unread).unwrap_or_default();
+    let schedules = or_unread(schedules, &mut unread).unwrap_or_default();
+    let templates = or_unread(templates, &mut unread).unwrap_or_default();
     Ok(Found {
         template,
         image,
-        policies: reads.or_warn(policies).unwrap_or_default().into_iter().map(|it| it.policy_name).collect(),
-        schedules: reads
-            .or_warn(schedules)
-            .unwrap_or_default()
+        policies: policies.into_iter().map(|it| it.policy_name).collect(),
+        schedules: schedules.into_iter().map(|it| it.scheduled_action_name).collect(),
+        refreshes: refreshes
             .into_iter()
-            .map(|it| it.scheduled_action_name)
+            .filter(Refresh::is_under_way)
+            .map(|it| it.instance_refresh_id)
             .collect(),
-        refreshes: refreshes.map(|it| it.instance_refresh_id).collect(),
-        hooks: hooks.map(|it| it.lifecycle_hook_name).collect(),
+        launch_hooks: of("autoscaling:EC2_INSTANCE_LAUNCHING"),
+        termination_hooks: of("autoscaling:EC2_INSTANCE_TERMINATING"),
+        stack,
+        taken_names: templates.into_iter().map(|it| it.launch_template_name).collect(),
+        unread,
         group,
     })
+}
+
+fn or_unread<T>(read: Result<T>, unread: &mut Vec<String>) -> Option<T> {
+    read.map_err(|error| unread.push(format!("{error:#}"))).ok()
+}
+
+/// The CloudFormation stack that has the group. Its tag stays when the stack gives the group up.
+async fn stack(aws: &Aws, group: &Group) -> Result<Option<String>> {
+    let Some(stack) = group.tag(STACK) else { return Ok(None) };
+    let name = group.auto_scaling_group_name.as_str();
+    let command = ["cloudformation", "describe-stack-resources", "--physical-resource-id", name];
+    match aws.read::<IgnoredAny>(&command).await {
+        Ok(_) => Ok(Some(stack.to_owned())),
+        // CloudFormation API Reference, DescribeStackResources: of a resource in no stack a ValidationError.
+        Err(error) if error.to_string().contains("does not exist") => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Most characters of the name of a launch template (EC2 API Reference, CreateLaunchTemplate).
+const LONGEST_NAME: usize = 128;
+
+/// The same name with an addition, for the pool's launch template if one of the first name exists.
+pub(super) fn name_beside(name: &str) -> String {
+    const ADDITION: &str = "-foo";
+    let kept: String = name.chars().take(LONGEST_NAME - ADDITION.len()).collect();
+    kept + ADDITION
+}
+
+/// Tag of groups that CloudFormation created, also for eksctl and the AWS CDK.
+const STACK: &str = "aws:cloudformation:stack-name";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Template {
+    launch_template_name: String,
 }
 
 #[derive(Deserialize)]
@@ -414,15 +485,39 @@ struct Hook {
     lifecycle_transition: String,
 }
 
-impl Hook {
-    fn is_for_terminations(&self) -> bool {
-        self.lifecycle_transition == "autoscaling:EC2_INSTANCE_TERMINATING"
-    }
-}
-
 /// The items of a response, which are below that name.
 async fn list<T: DeserializeOwned>(aws: &Aws, name: &str, command: &[&str]) -> Result<Vec<T>> {
     let mut response: BTreeMap<String, Value> = aws.read(command).await?;
     let items = response.remove(name).unwrap_or_else(|| Value::Array(Vec::new()));
-    Ok(serde_json::from_value(items)?)
+    serde_json::from_value(items).with_context(|| format!("reading {name} of the AWS CLI"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refresh_that_can_still_replace_instances_is_under_way() {
+        let is = |status: &str| {
+            Refresh { instance_refresh_id: "1".to_owned(), status: status.to_owned() }.is_under_way()
+        };
+        assert!(["Pending", "InProgress", "Cancelling", "RollbackInProgress", "Baking"].into_iter().all(is));
+        assert!(
+            !["Successful", "Failed", "Cancelled", "RollbackFailed", "RollbackSuccessful"]
+                .into_iter()
+                .any(is)
+        );
+    }
+
+    #[test]
+    fn user_data_is_in_no_debug_output() {
+        let data: TemplateData = serde_json::from_str(r#"{"UserData": "c2VjcmV0"}"#).unwrap();
+        assert!(data.user_data.is_some() && !format!("{data:?}").contains("c2VjcmV0"));
+    }
+
+    #[test]
+    fn a_name_beside_a_long_one_is_not_longer() {
+        assert_eq!(name_beside("workers"), "workers-foo");
+        assert_eq!(name_beside(&"a".repeat(128)).len(), 128);
+    }
 }

@@ -8,17 +8,19 @@ mod pool;
 
 use crate::access::Reads;
 use crate::aws::Aws;
-use crate::capi::Cluster;
-use crate::refused::{Request, Usage, refused, resource};
-use anyhow::{Result, anyhow};
+use crate::cluster::{InAws, get_opt};
+use crate::refused::Usage;
+use crate::text::{line, section};
+use anyhow::{Result, bail};
 use foo_api::capi::{
     Bootstrap, ContractReference, MachinePool, MachinePoolSpec, MachineTemplate, MachineTemplateSpec,
 };
 use foo_api::names::{AUTOSCALER_MAX_ANNOTATION, AUTOSCALER_MIN_ANNOTATION};
 use foo_api::node_config::Family;
-use foo_api::{FooCluster, FooControlPlane, FooMachinePool, FooMachinePoolSpec, FooNodeConfig};
-use found::{Found, Image};
-use kube::{Api, Resource};
+use foo_api::patterns::is_object_name;
+use foo_api::{FooMachinePool, FooMachinePoolSpec, FooNodeConfig};
+use found::Found;
+use kube::Resource;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -34,8 +36,6 @@ pub struct Adopter {
     pub name: String,
     /// Its Cluster.
     pub cluster: String,
-    /// Region of the Cluster.
-    pub region: String,
     /// Kubernetes version of the control plane, if it is known.
     pub version: Option<String>,
     /// Secret with bootstrap data; without it a FooNodeConfig.
@@ -45,59 +45,18 @@ pub struct Adopter {
 /// What an adoption takes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Adoption {
+    /// ARN of the group: it shows the account.
+    pub arn: String,
     /// The manifests, in the order in which they are applied.
     pub objects: Vec<Value>,
     /// What prevents it, or works against it.
     pub obstacles: Vec<String>,
     /// What instances that are launched later do not have, or have otherwise.
     pub differences: Vec<String>,
-    /// The next steps.
-    pub next: Vec<String>,
-}
-
-/// A Cluster, as an adoption needs it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// Region of its FooCluster.
-    pub region: String,
-    /// Kubernetes version of its control plane, if that is a FooControlPlane.
-    pub version: Option<String>,
-    /// Whether its Nodes join by a FooNodeConfig.
-    pub is_on_eks: bool,
-}
-
-/// Reads a Cluster and what it points to.
-///
-/// # Errors
-/// It does not exist, has no FooCluster, or a right is missing.
-pub async fn target(reads: &Reads<'_>, namespace: &str, name: &str) -> Result<Target> {
-    let cluster: Cluster = get(reads, namespace, name).await?;
-    let is_ours = |reference: &&ContractReference| reference.kind == FooCluster::kind(&());
-    let infrastructure = cluster.spec.infrastructure_ref.as_ref().filter(is_ours);
-    let infrastructure = infrastructure.ok_or_else(|| anyhow!("Cluster {name} has no FooCluster"))?;
-    let foo_cluster: FooCluster = get(reads, namespace, &infrastructure.name).await?;
-    let is_ours = |reference: &&ContractReference| reference.kind == FooControlPlane::kind(&());
-    let control_plane: Option<FooControlPlane> = match cluster.spec.control_plane_ref.as_ref().filter(is_ours)
-    {
-        Some(reference) => Some(get(reads, namespace, &reference.name).await?),
-        None => None,
-    };
-    Ok(Target {
-        region: foo_cluster.spec.region,
-        is_on_eks: control_plane.as_ref().is_some_and(|it| it.spec.eks.is_some()),
-        version: control_plane.map(|it| it.spec.version),
-    })
-}
-
-async fn get<K>(reads: &Reads<'_>, namespace: &str, name: &str) -> Result<K>
-where
-    K: crate::access::Listed,
-{
-    let api: Api<K> = Api::namespaced(reads.client.clone(), namespace);
-    let resource = resource::<K>();
-    let request = Request { verb: "get", resource: &resource, namespace: Some(namespace) };
-    let found = api.get_opt(name).await.map_err(|error| refused(request, error))?;
-    found.ok_or_else(|| anyhow!("{} {name} not found in namespace {namespace}", K::kind(&())))
+    /// The commands by which the owner of the account agrees.
+    pub consent: Vec<String>,
+    /// What stays to be done when the group is adopted.
+    pub afterwards: Vec<String>,
 }
 
 /// The name of a pool that adopts that group: the group's, as far as Kubernetes allows it.
@@ -108,24 +67,73 @@ pub fn pool_name(group: &str) -> String {
     name.trim_end_matches('-').to_owned()
 }
 
+/// Whether a group of that name, and objects with the adopter's, can be in manifests.
+///
+/// # Errors
+/// A [`Usage`] that says what cannot be.
+pub fn check_names(group: &str, pool: &str) -> Result<()> {
+    let plain = |c: char| c.is_ascii_alphanumeric();
+    let fits = (3..=128).contains(&group.len()) && group.starts_with(plain);
+    if !fits || !group.chars().all(|c| plain(c) || "_./()-".contains(c)) {
+        let usage = format!(
+            "{group} is no groupName of a FooMachinePool: it has 3 to 128 letters, digits and characters of _./()-, and begins with \
+             one of the first two"
+        );
+        return Err(Usage(usage).into());
+    }
+    if !is_object_name(pool) || pool.len() > LONGEST_NAME {
+        return Err(Usage(format!("{pool} is no name of a FooMachinePool: give it one with --name")).into());
+    }
+    Ok(())
+}
+
+/// Whether the manifest would change objects that exist and have nothing to do with the group.
+///
+/// # Errors
+/// There are some, or a right is missing.
+pub async fn check_free(reads: &Reads<'_>, group: &str, adopter: &Adopter) -> Result<()> {
+    let Adopter { namespace, name, .. } = adopter;
+    if let Some(pool) = get_opt::<FooMachinePool>(reads, namespace, name).await? {
+        if pool.spec.adopt && pool.spec.group_name.as_deref() == Some(group) {
+            return Ok(());
+        }
+        bail!("FooMachinePool {name} exists and does not adopt {group}: choose another name with --name");
+    }
+    if get_opt::<MachinePool>(reads, namespace, name).await?.is_some() {
+        bail!("MachinePool {name} exists: choose another name with --name");
+    }
+    if adopter.bootstrap_secret.is_none() && get_opt::<FooNodeConfig>(reads, namespace, name).await?.is_some()
+    {
+        bail!("FooNodeConfig {name} exists: choose another name with --name");
+    }
+    Ok(())
+}
+
 /// What it takes to adopt a group.
 ///
 /// # Errors
-/// A [`Usage`] if bootstrap data is missing; else one that says why no FooMachinePool can adopt the group.
-pub async fn adoption(aws: &Aws, reads: &Reads<'_>, group: &str, adopter: &Adopter) -> Result<Adoption> {
-    of_found(&found::read(aws, reads, group).await?, adopter)
+/// One that says why no FooMachinePool can adopt the group, or what cannot be read.
+pub async fn adoption(
+    aws: &Aws,
+    reads: &Reads<'_>,
+    group: &str,
+    adopter: &Adopter,
+    cluster: &InAws,
+) -> Result<Adoption> {
+    of_found(&found::read(aws, reads, group).await?, adopter, cluster)
 }
 
 /// Whether bootstrap data is given, or the Cluster's Nodes need none.
 ///
 /// # Errors
 /// Neither is so.
-pub fn check_bootstrap(target: &Target, secret: Option<&str>, cluster: &str) -> Result<()> {
+pub fn check_bootstrap(target: &InAws, secret: Option<&str>, cluster: &str) -> Result<()> {
     if target.is_on_eks || secret.is_some() {
         return Ok(());
     }
     let usage = format!(
-        "Cluster {cluster} is not on EKS: name the Secret with the bootstrap data of its Nodes with --bootstrap-secret"
+        "the control plane of Cluster {cluster} is no FooControlPlane in mode eks: name the Secret with the bootstrap data of its \
+         Nodes with --bootstrap-secret"
     );
     Err(Usage(usage).into())
 }
@@ -134,18 +142,20 @@ pub fn check_bootstrap(target: &Target, secret: Option<&str>, cluster: &str) -> 
 ///
 /// # Errors
 /// No FooMachinePool can adopt it.
-pub fn of_found(found: &Found, adopter: &Adopter) -> Result<Adoption> {
-    let obstacles = obstacles::obstacles(found)?;
+pub fn of_found(found: &Found, adopter: &Adopter, cluster: &InAws) -> Result<Adoption> {
+    let mut obstacles = obstacles::obstacles(found, cluster)?;
     let pool::Written { spec, mut differences } = pool::spec(found)?;
+    obstacles.extend(obstacles::of_tags(spec.tags.len()));
     differences.extend(obstacles::lifetime(&found.group));
     let mut objects = vec![manifest::<FooMachinePool>(adopter, None, &without_defaults(&spec)?)];
     let bootstrap = if let Some(secret) = &adopter.bootstrap_secret {
         Bootstrap { data_secret_name: Some(secret.clone()), ..Bootstrap::default() }
     } else {
-        let family = family(found.image.as_ref());
+        let image = found.image.as_ref().map(|image| image.name.as_str());
+        let family = family(image.or(found.template.launch_template_data.image_id.as_deref()));
         if family.is_none() {
             differences.push(
-                "the name of the image does not say of which family it is: set spec.family of the FooNodeConfig".to_owned(),
+                "no name of the image shows its family: set spec.family of the FooNodeConfig".to_owned(),
             );
         }
         let spec = family.map_or_else(|| json!({}), |family| json!({ "family": family }));
@@ -153,9 +163,16 @@ pub fn of_found(found: &Found, adopter: &Adopter) -> Result<Adoption> {
         Bootstrap { config_ref: Some(reference::<FooNodeConfig>(&adopter.name)), ..Bootstrap::default() }
     };
     objects.push(machine_pool(found, adopter, bootstrap)?);
-    let adopter_name = format!("{}/{}", adopter.namespace, adopter.name);
-    let consent = obstacles::consent(&found.group, &adopter_name, &adopter.region);
-    Ok(Adoption { objects, obstacles, differences, next: consent.into_iter().collect() })
+    let named = format!("{}/{}", adopter.namespace, adopter.name);
+    let consent = obstacles::consent(&found.group, &named, &cluster.region);
+    Ok(Adoption {
+        arn: found.group.arn.clone(),
+        objects,
+        obstacles,
+        differences,
+        consent: consent.into_iter().collect(),
+        afterwards: obstacles::afterwards(found),
+    })
 }
 
 fn machine_pool(found: &Found, adopter: &Adopter, bootstrap: Bootstrap) -> Result<Value> {
@@ -217,23 +234,73 @@ fn without_defaults(spec: &FooMachinePoolSpec) -> Result<Value> {
     Ok(Value::Object(set.into_iter().filter(differs).collect::<Map<_, _>>()))
 }
 
-/// The family of an image by its name: those of EKS's images and Canonical's (EKS User Guide, "Retrieve recommended AMI IDs").
-fn family(image: Option<&Image>) -> Option<Family> {
-    let name = image?.name.to_ascii_lowercase();
-    if name.contains("al2023") {
+/// The family of an image by its name or that of its parameter: those of EKS's images and Canonical's (EKS User Guide,
+/// "Retrieve recommended AMI IDs").
+fn family(name: Option<&str>) -> Option<Family> {
+    let name = name?.to_ascii_lowercase();
+    if name.contains("al2023") || name.contains("amazon-linux-2023") {
         Some(Family::AL2023)
     } else if name.contains("bottlerocket") {
         Some(Family::Bottlerocket)
     } else {
-        name.contains("ubuntu").then_some(Family::CloudInit)
+        (name.contains("ubuntu") || name.contains("canonical")).then_some(Family::CloudInit)
     }
 }
 
-/// What is not in the manifests, for a person. Ends with a new line; empty if there is nothing to say.
+/// What is not in the manifests, for a person. Ends with a new line.
 pub fn notes(adoption: &Adoption) -> String {
+    let Adoption { arn, objects: _, obstacles, differences, consent, afterwards } = adoption;
     let mut text = String::new();
-    crate::text::section(&mut text, "In the way", &adoption.obstacles);
-    crate::text::section(&mut text, "Different for instances that are launched later", &adoption.differences);
-    crate::text::section(&mut text, "Next, by the owner of the AWS account", &adoption.next);
+    line(&mut text, &format!("Auto Scaling group {arn}"));
+    section(&mut text, "In the way", obstacles);
+    section(&mut text, "Different for instances that are launched later", differences);
+    section(&mut text, "Next, by the owner of the AWS account", consent);
+    section(&mut text, "After the adoption", afterwards);
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_family_of_an_image_is_in_its_name_or_its_parameter() {
+        for (name, expected) in [
+            ("amazon-eks-node-al2023-x86_64-standard-1.36-v20261101", Some(Family::AL2023)),
+            (
+                "resolve:ssm:/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/x86_64/standard/recommended/image_id",
+                Some(Family::AL2023),
+            ),
+            ("bottlerocket-aws-k8s-1.36-x86_64-v1.50.0", Some(Family::Bottlerocket)),
+            ("ubuntu-eks/k8s_1.36/images/hvm-ssd/ubuntu-noble", Some(Family::CloudInit)),
+            ("golden-image-7", None),
+        ] {
+            assert_eq!(family(Some(name)), expected, "{name}");
+        }
+        assert_eq!(family(None), None);
+    }
+
+    #[test]
+    fn names_that_no_manifest_can_have_are_refused() {
+        check_names("legacy_workers/(1)", "legacy-workers").unwrap();
+        for (group, pool) in [
+            ("my group", "a"),
+            ("_a_b", "a"),
+            ("ab", "a"),
+            ("file:///etc/passwd", "a"),
+            ("[a]", "a"),
+            ("workers", ""),
+            ("workers", "A"),
+        ] {
+            assert!(check_names(group, pool).is_err_and(|error| error.is::<Usage>()), "{group} {pool}");
+        }
+    }
+
+    #[test]
+    fn clusters_that_are_not_on_eks_need_a_secret() {
+        let cluster = InAws { is_on_eks: false, ..InAws::default() };
+        assert!(check_bootstrap(&cluster, None, "c").is_err_and(|error| error.is::<Usage>()));
+        check_bootstrap(&cluster, Some("join"), "c").unwrap();
+        check_bootstrap(&InAws { is_on_eks: true, ..InAws::default() }, None, "c").unwrap();
+    }
 }

@@ -1,13 +1,14 @@
 //! What prevents the adoption of a group, or changes the group besides the provider.
 
 use super::found::{Found, Group};
+use crate::cluster::InAws;
 use anyhow::{Result, bail};
-use foo_model::names::{TAG_ADOPTABLE, TAG_POOL};
+use foo_model::names::{TAG_ADOPTABLE, TAG_CLUSTER, TAG_INSTALLATION, TAG_POOL};
 
 /// Tag of groups that belong to an EKS managed node group (EKS User Guide, "Tagging").
 const NODE_GROUP: &str = "eks:nodegroup-name";
-/// Tag of groups that CloudFormation created, also for eksctl and the AWS CDK.
-const STACK: &str = "aws:cloudformation:stack-name";
+/// Most tags of a FooMachinePool.
+const MOST_TAGS: usize = 40;
 /// Beginning of the keys of tags by which cluster-autoscaler with the provider aws finds groups.
 const AUTOSCALER: &str = "k8s.io/cluster-autoscaler/";
 
@@ -20,32 +21,28 @@ pub(super) fn is_autoscaled(group: &Group) -> bool {
 ///
 /// # Errors
 /// The group can never be adopted.
-pub(super) fn obstacles(found: &Found) -> Result<Vec<String>> {
-    let Found { group, policies, schedules, refreshes, hooks, .. } = found;
+pub(super) fn obstacles(found: &Found, cluster: &InAws) -> Result<Vec<String>> {
+    let Found { group, policies, schedules, refreshes, stack, unread, .. } = found;
     let name = &group.auto_scaling_group_name;
     if let Some(node_group) = group.tag(NODE_GROUP) {
         bail!(
             "{name} belongs to the EKS managed node group {node_group}: AWS owns it, and it cannot be adopted"
         );
     }
-    if let Some(owner) = group.tag(TAG_POOL) {
-        bail!("{name} belongs to FooMachinePool {owner} already");
+    if let Some(owner) = [TAG_POOL, TAG_CLUSTER, TAG_INSTALLATION].iter().find_map(|key| group.tag(key)) {
+        bail!("{name} belongs to {owner} already, as a tag of this provider says");
     }
-    let mut obstacles = Vec::new();
-    if let Some(stack) = group.tag(STACK) {
-        obstacles.push(format!(
-            "the CloudFormation stack {stack} has the group: remove it from the stack's template with DeletionPolicy Retain"
-        ));
+    if let Some(status) = &group.status {
+        bail!("{name} is being deleted ({status})");
     }
+    let mut obstacles: Vec<String> = unread.iter().map(|why| format!("not known: {why}")).collect();
+    obstacles.extend(stack.iter().map(|stack| {
+        format!("the CloudFormation stack {stack} has the group: remove it from the stack's template with DeletionPolicy Retain")
+    }));
     obstacles.extend(policies.iter().map(|policy| sets_size(&format!("scaling policy {policy}"))));
     obstacles.extend(schedules.iter().map(|action| sets_size(&format!("scheduled action {action}"))));
     obstacles.extend(refreshes.iter().map(|refresh| {
         format!("instance refresh {refresh} replaces instances: wait until it ends, or cancel it")
-    }));
-    obstacles.extend(hooks.iter().map(|hook| {
-        format!(
-            "lifecycle hook {hook} lets another controller delay terminations: remove that controller and the hook; the provider drains Nodes"
-        )
     }));
     if group.warm_pool_configuration.is_some() {
         obstacles.push("the group has a warm pool, whose instances are not counted: delete it".to_owned());
@@ -57,7 +54,37 @@ pub(super) fn obstacles(found: &Found) -> Result<Vec<String>> {
         );
     }
     obstacles.extend(of_capacity(group));
+    obstacles.extend(of_cluster(group, cluster));
     Ok(obstacles)
+}
+
+/// What the Cluster does not allow.
+fn of_cluster(group: &Group, cluster: &InAws) -> Vec<String> {
+    let mut obstacles = Vec::new();
+    if let Some(subnets) = &cluster.subnets {
+        let foreign = group.subnets.split(',').filter(|id| !id.is_empty() && !subnets.contains(*id));
+        obstacles.extend(foreign.map(|id| format!("{id} is no subnet of the FooCluster: add it there")));
+    }
+    if cluster.allows_adoption == Some(false) {
+        obstacles.push(format!(
+            "the FooClusterIdentity {} does not allow adoption: its administrator sets allowAdoption",
+            cluster.identity
+        ));
+    }
+    obstacles
+}
+
+/// What stays to be done when the group is adopted.
+pub(super) fn afterwards(found: &Found) -> Vec<String> {
+    let terminations = found.termination_hooks.iter().map(|hook| {
+        format!(
+            "lifecycle hook {hook} delays terminations, too: remove it with its controller, since the provider drains Nodes"
+        )
+    });
+    let launches = found.launch_hooks.iter().map(|hook| {
+        format!("lifecycle hook {hook} delays launches until its controller completes it: remove both, or keep both")
+    });
+    terminations.chain(launches).collect()
 }
 
 fn sets_size(what: &str) -> String {
@@ -79,7 +106,18 @@ fn of_capacity(group: &Group) -> impl Iterator<Item = String> {
     let others = others.map(|it| {
         format!("instance {} is {}: all instances have to be InService", it.instance_id, it.lifecycle_state)
     });
-    weights.into_iter().chain(unit).chain(others.collect::<Vec<_>>())
+    let (desired, has) = (group.desired_capacity, group.instances.len());
+    let differs = usize::try_from(desired).ok() != Some(has);
+    let count = differs.then(|| {
+        format!("the group has {has} instances, and desired capacity {desired}: wait until these are equal")
+    });
+    weights.into_iter().chain(unit).chain(count).chain(others.collect::<Vec<_>>())
+}
+
+/// More tags than a FooMachinePool can have.
+pub(super) fn of_tags(tags: usize) -> Option<String> {
+    let many = tags > MOST_TAGS;
+    many.then(|| format!("instances have {tags} tags: a FooMachinePool has at most {MOST_TAGS}; remove some from the manifest"))
 }
 
 /// What happens with instances beside what the provider does.

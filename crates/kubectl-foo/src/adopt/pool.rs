@@ -1,7 +1,7 @@
 //! The spec of a FooMachinePool that is like an Auto Scaling group and the launch template it launches from. What such a spec
 //! cannot have is named: instances that are launched after the adoption do not have it.
 
-use super::found::{Ebs, Found, Group, Image, Interface, Mapping, Override, Tags, TemplateData};
+use super::found::{Ebs, Found, Group, Image, Interface, Mapping, Override, Tags, TemplateData, name_beside};
 use anyhow::{Result, anyhow, bail};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
@@ -13,8 +13,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Most characters of the name of a launch template (EC2 API Reference, CreateLaunchTemplate).
-const LONGEST_NAME: usize = 128;
 /// Devices that are the root volume of nearly all images (EC2 User Guide, "Device names for volumes").
 const USUAL_ROOTS: [&str; 2] = ["/dev/xvda", "/dev/sda1"];
 /// Beginnings of keys of tags that are for others: AWS's own, the provider's, and those by which tools find the group.
@@ -36,12 +34,17 @@ pub(super) fn spec(found: &Found) -> Result<Written> {
     let data = &template.launch_template_data;
     let mut differences = Vec::new();
     let name = &group.auto_scaling_group_name;
+    let launch_template_name = template_name(found)?;
     let (instance_type, mixed_instances) = types(group, data, &mut differences)?;
     let (root_volume, volumes) = volumes(data, image.as_ref(), &mut differences);
-    let subnets = group.subnets.split(',').filter(|id| !id.is_empty()).map(reference).collect();
+    let subnets: Vec<NetworkReference> =
+        group.subnets.split(',').filter(|id| !id.is_empty()).map(reference).collect();
+    if subnets.is_empty() {
+        bail!("{name} has no subnets: a FooMachinePool would launch into those of its FooCluster");
+    }
     let spec = FooMachinePoolSpec {
         group_name: Some(name.clone()),
-        launch_template_name: (template.launch_template_name == *name).then(|| name_beside(name)),
+        launch_template_name,
         adopt: true,
         instance_type,
         mixed_instances,
@@ -69,11 +72,18 @@ pub(super) fn spec(found: &Found) -> Result<Written> {
     Ok(Written { spec, differences })
 }
 
-/// The same name with an addition: a launch template of the first name exists.
-fn name_beside(name: &str) -> String {
-    const ADDITION: &str = "-foo";
-    let kept: String = name.chars().take(LONGEST_NAME - ADDITION.len()).collect();
-    kept + ADDITION
+/// The name of the pool's launch template, unless it is the group's: that may be another tool's.
+fn template_name(found: &Found) -> Result<Option<String>> {
+    let name = &found.group.auto_scaling_group_name;
+    let beside = name_beside(name);
+    let is_taken = |name: &String| found.taken_names.contains(name);
+    match (is_taken(name) || found.template.launch_template_name == *name, is_taken(&beside)) {
+        (false, _) => Ok(None),
+        (true, false) => Ok(Some(beside)),
+        (true, true) => {
+            bail!("launch templates {name} and {beside} exist: delete the second one, if nothing uses it")
+        }
+    }
 }
 
 fn reference(id: &str) -> NetworkReference {
@@ -83,15 +93,20 @@ fn reference(id: &str) -> NetworkReference {
 /// Settings of AWS that the spec does not have.
 fn named<'a>(of: &str, others: &'a BTreeMap<String, Value>) -> impl Iterator<Item = String> + 'a {
     let of = of.to_owned();
-    let is_set = |value: &Value| match value {
-        Value::Null => false,
-        Value::Bool(value) => *value,
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(fields) => !fields.is_empty(),
-        Value::Number(_) | Value::String(_) => true,
-    };
-    let set = others.iter().filter(move |(_, value)| is_set(value));
+    let set = others.iter().filter(|(name, value)| is_set(name, value));
     set.map(move |(name, _)| format!("{name} of the {of}: a FooMachinePool does not have it"))
+}
+
+/// Whether a setting has another value than AWS's default. Without `AssociatePublicIpAddress`, the subnet decides.
+fn is_set(name: &str, value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(value) => *value || name == "AssociatePublicIpAddress",
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => fields.iter().any(|(name, value)| is_set(name, value)),
+        Value::String(text) => !(name == "InterfaceType" && text == "interface"),
+        Value::Number(number) => !(name == "NetworkCardIndex" && number.as_i64() == Some(0)),
+    }
 }
 
 type Types = (Option<String>, Option<MixedInstances>);
@@ -107,6 +122,9 @@ fn types(group: &Group, data: &TemplateData, differences: &mut Vec<String>) -> R
     if overrides.iter().any(|it| it.instance_requirements.is_some()) {
         bail!("{name} chooses instance types by attributes: a FooMachinePool has a list of types");
     }
+    if overrides.iter().any(|it| it.image_id.is_some()) {
+        differences.push("images of single instance types: the FooMachinePool has one for all".to_owned());
+    }
     if overrides.iter().any(|it| it.launch_template_specification.is_some()) {
         differences
             .push("launch templates of single instance types: the FooMachinePool has one for all".to_owned());
@@ -119,19 +137,17 @@ fn types(group: &Group, data: &TemplateData, differences: &mut Vec<String>) -> R
         overrides.push(MixedInstancesOverride { instance_type: one });
     }
     let distribution = &policy.instances_distribution;
-    if let Some(strategy) = distribution.on_demand_allocation_strategy.as_deref()
-        && strategy != "prioritized"
-    {
-        differences.push(format!("{strategy} for on-demand instances: a FooMachinePool uses prioritized"));
-    }
     let strategy = distribution.spot_allocation_strategy.as_deref();
-    let strategy: Option<SpotStrategy> = strategy.and_then(of_name);
+    let known: Option<SpotStrategy> = strategy.and_then(of_name);
+    if let (Some(unknown), None) = (strategy, known) {
+        differences.push(format!("{unknown} for spot instances: a FooMachinePool gets lowest-price"));
+    }
     let mixed = MixedInstances {
         overrides,
         on_demand_base: distribution.on_demand_base_capacity.unwrap_or(0),
         on_demand_percentage: distribution.on_demand_percentage_above_base_capacity.unwrap_or(100),
         // AWS's default (Auto Scaling API Reference, InstancesDistribution).
-        spot_strategy: strategy.unwrap_or(SpotStrategy::LowestPrice),
+        spot_strategy: known.unwrap_or(SpotStrategy::LowestPrice),
         spot_max_price: distribution.spot_max_price.clone().filter(|price| !price.is_empty()),
     };
     Ok((None, Some(mixed)))
@@ -160,10 +176,7 @@ fn security_groups(data: &TemplateData, differences: &mut Vec<String>) -> Vec<Ne
     let is_first = |it: &&Interface| it.device_index.unwrap_or(0) == 0;
     let first = data.network_interfaces.iter().find(is_first);
     if let Some(first) = first {
-        let own = ["NetworkCardIndex", "InterfaceType", "Description"];
-        let others = first.others.iter().filter(|(name, _)| !own.contains(&name.as_str()));
-        let others = others.map(|(name, value)| (name.clone(), value.clone())).collect();
-        differences.extend(named("network interface", &others));
+        differences.extend(named("network interface", &first.others));
         if first.delete_on_termination == Some(false) {
             differences.push("the network interface stays when its instance ends: it is deleted".to_owned());
         }
@@ -172,7 +185,14 @@ fn security_groups(data: &TemplateData, differences: &mut Vec<String>) -> Vec<Ne
         differences.push("further network interfaces: instances of a FooMachinePool have one".to_owned());
     }
     let of_interface = first.map(|it| it.groups.iter()).into_iter().flatten();
-    of_interface.chain(&data.security_group_ids).map(|id| reference(id)).collect()
+    let groups: Vec<NetworkReference> =
+        of_interface.chain(&data.security_group_ids).map(|id| reference(id)).collect();
+    if groups.is_empty() {
+        differences.push(
+            "no security group, so that instances have the VPC's default one: a FooMachinePool has those of its FooCluster".to_owned(),
+        );
+    }
+    groups
 }
 
 fn volumes(
@@ -188,7 +208,11 @@ fn volumes(
     for mapping in &data.block_device_mappings {
         let device = &mapping.device_name;
         let Some(ebs) = &mapping.ebs else {
-            differences.push(format!("device {device}: a FooMachinePool has EBS volumes only"));
+            differences.push(if mapping.no_device.is_some() {
+                format!("device {device} of the image is left out: it is attached")
+            } else {
+                format!("device {device}: a FooMachinePool has EBS volumes only")
+            });
             continue;
         };
         let of_image = image.and_then(|image| of_device(&image.block_device_mappings, device));
@@ -200,7 +224,7 @@ fn volumes(
             differences.push(format!("volume {device}: its size or type is not known"));
             continue;
         };
-        if is_root(device) {
+        if root.is_none() && is_root(device) {
             root = Some(volume);
         } else {
             further.push(DataVolume { device_name: device.clone(), volume });
@@ -215,14 +239,16 @@ fn of_device<'m>(mappings: &'m [Mapping], device: &str) -> Option<&'m Ebs> {
 
 /// A volume; what the launch template leaves out is as in the image (EC2 User Guide, "Block device mappings").
 fn volume(ebs: &Ebs, of_image: Option<&Ebs>) -> Option<Volume> {
-    let kind = ebs.volume_type.as_deref().or_else(|| of_image?.volume_type.as_deref());
-    let kind: VolumeType = kind.map_or(Some(VolumeType::Gp2), of_name)?;
+    // Performance belongs to a type: that of the image only if the type is the image's.
+    let typed = if ebs.volume_type.is_some() { Some(ebs) } else { of_image };
+    let kind: VolumeType = typed.and_then(|it| it.volume_type.as_deref()).and_then(of_name)?;
+    let of_type = |field: fn(&Ebs) -> Option<i32>| field(ebs).or_else(|| field(typed?));
     let has_iops = matches!(kind, VolumeType::Gp3 | VolumeType::Io1 | VolumeType::Io2);
     Some(Volume {
         size_gib: ebs.volume_size.or_else(|| of_image?.volume_size)?,
         kind,
-        iops: ebs.iops.filter(|_| has_iops),
-        throughput: ebs.throughput.filter(|_| kind == VolumeType::Gp3),
+        iops: of_type(|it| it.iops).filter(|_| has_iops),
+        throughput: of_type(|it| it.throughput).filter(|_| kind == VolumeType::Gp3),
         encrypted: ebs.encrypted,
         kms_key_id: ebs.kms_key_id.clone().filter(|_| ebs.encrypted == Some(true)),
     })
@@ -244,6 +270,13 @@ fn metadata(data: &TemplateData, differences: &mut Vec<String>) -> MetadataOptio
             "HttpTokens of the metadata service is not set: a FooMachinePool requires tokens".to_owned(),
         );
     }
+    if options.http_put_response_hop_limit.is_none() {
+        differences.push(
+            "HttpPutResponseHopLimit of the metadata service is not set, and may be the image's: a FooMachinePool has 1, with which Pods \
+             do not reach the service"
+                .to_owned(),
+        );
+    }
     let tokens: Option<HttpTokens> = options.http_tokens.as_deref().and_then(of_name);
     MetadataOptions {
         http_tokens: tokens.unwrap_or(default.http_tokens),
@@ -257,8 +290,9 @@ fn spot(data: &TemplateData, differences: &mut Vec<String>) -> Option<Spot> {
     let market = data.instance_market_options.as_ref()?;
     match market.market_type.as_deref() {
         Some("spot") => {
-            let max_price = market.spot_options.as_ref().and_then(|options| options.max_price.clone());
-            Some(Spot { max_price })
+            let options = market.spot_options.clone().unwrap_or_default();
+            differences.extend(named("spot options", &options.others));
+            Some(Spot { max_price: options.max_price })
         }
         Some(other) => {
             differences
@@ -284,12 +318,12 @@ fn other_tags(data: &TemplateData) -> impl Iterator<Item = String> {
     })
 }
 
-/// Tags that instances have: those of the group that they get at their launch, and those of the launch template, which win
+/// Tags that instances have: those of the launch template, and those of the group that they get at their launch, which win
 /// (Auto Scaling User Guide, "Tag Auto Scaling groups and instances").
 fn tags(group: &Group, data: &TemplateData) -> BTreeMap<String, String> {
-    let of_group = group.tags.iter().filter(|tag| tag.propagate_at_launch);
     let of_instances = data.tag_specifications.iter().filter(|it| it.resource_type == "instance");
-    let all = of_group.chain(of_instances.flat_map(|it| &it.tags));
+    let of_group = group.tags.iter().filter(|tag| tag.propagate_at_launch);
+    let all = of_instances.flat_map(|it| &it.tags).chain(of_group);
     let is_own = |key: &str| TAGS_OF_OTHERS.iter().all(|of_others| !key.starts_with(of_others));
     let kept = all.filter(|tag| is_own(&tag.key));
     kept.map(|tag| (tag.key.clone(), tag.value.clone())).collect()

@@ -3,6 +3,7 @@
 use crate::is_printed;
 use kubectl_foo::adopt::found::Found;
 use kubectl_foo::adopt::{Adopter, Adoption, notes, of_found, pool_name};
+use kubectl_foo::cluster::InAws;
 use kubectl_foo::terminal::{Format, Out, Screen};
 use serde_json::{Value, json};
 
@@ -11,16 +12,27 @@ fn adopter() -> Adopter {
         namespace: "team".to_owned(),
         name: "workers".to_owned(),
         cluster: "prod".to_owned(),
-        region: "eu-central-1".to_owned(),
         version: Some("v1.36.3".to_owned()),
         bootstrap_secret: None,
+    }
+}
+
+fn cluster() -> InAws {
+    InAws {
+        region: "eu-central-1".to_owned(),
+        subnets: Some(["subnet-1", "subnet-2"].map(str::to_owned).into()),
+        identity: "team".to_owned(),
+        allows_adoption: Some(true),
+        version: None,
+        is_on_eks: true,
     }
 }
 
 /// A group with one instance type and two members.
 fn plain() -> Value {
     json!({
-        "AutoScalingGroupName": "workers", "MinSize": 1, "MaxSize": 6, "DesiredCapacity": 2,
+        "AutoScalingGroupName": "workers",
+        "AutoScalingGroupARN": "arn:aws:autoscaling:eu-central-1:123456789012:autoScalingGroup:1:autoScalingGroupName/workers", "MinSize": 1, "MaxSize": 6, "DesiredCapacity": 2,
         "LaunchTemplate": {"LaunchTemplateId": "lt-1", "LaunchTemplateName": "workers-of-eksctl", "Version": "3"},
         "VPCZoneIdentifier": "subnet-1,subnet-2", "Tags": [],
         "Instances": [
@@ -35,6 +47,7 @@ fn simple() -> Value {
         "LaunchTemplateName": "workers-of-eksctl",
         "LaunchTemplateData": {
             "ImageId": "ami-1", "InstanceType": "m7i.large", "IamInstanceProfile": {"Name": "nodes"},
+            "SecurityGroupIds": ["sg-1"],
             "MetadataOptions": {"HttpTokens": "required", "HttpPutResponseHopLimit": 2},
         },
     })
@@ -63,7 +76,7 @@ fn printed(adoption: &Adoption) -> String {
 
 #[test]
 fn a_plain_group_has_a_short_manifest_and_one_next_step() {
-    is_printed("adopt", &printed(&of_found(&found(plain(), simple()), &adopter()).unwrap()));
+    is_printed("adopt", &printed(&of_found(&found(plain(), simple()), &adopter(), &cluster()).unwrap()));
 }
 
 #[test]
@@ -71,8 +84,8 @@ fn with_consent_and_a_secret_nothing_is_left_to_say() {
     let mut group = plain();
     group["Tags"] = json!([{"Key": "infrastructure.foo.com/adoptable", "Value": "team/workers", "PropagateAtLaunch": false}]);
     let adopter = Adopter { bootstrap_secret: Some("join".to_owned()), ..adopter() };
-    let adoption = of_found(&found(group, simple()), &adopter).unwrap();
-    assert_eq!(notes(&adoption), "");
+    let adoption = of_found(&found(group, simple()), &adopter, &cluster()).unwrap();
+    assert_eq!(notes(&adoption).lines().count(), 1, "{}", notes(&adoption));
     let kinds: Vec<&Value> = adoption.objects.iter().map(|it| &it["kind"]).collect();
     assert_eq!(kinds, ["FooMachinePool", "MachinePool"]);
     let bootstrap = &adoption.objects[1]["spec"]["template"]["spec"]["bootstrap"];
@@ -109,6 +122,8 @@ fn everything_in_the_way_and_everything_that_is_lost_is_named() {
     group["MaxInstanceLifetime"] = json!(1_209_600);
     group["WarmPoolConfiguration"] = json!({"MinSize": 1});
     group["DesiredCapacityType"] = json!("vcpu");
+    group["DesiredCapacity"] = json!(3);
+    group["VPCZoneIdentifier"] = json!("subnet-1,subnet-9");
     let template = json!({
         "LaunchTemplateName": "workers",
         "LaunchTemplateData": {
@@ -124,11 +139,12 @@ fn everything_in_the_way_and_everything_that_is_lost_is_named() {
                     "VolumeSize": 100, "VolumeType": "io2", "Iops": 5000, "SnapshotId": "snap-1", "DeleteOnTermination": false,
                 }},
                 {"DeviceName": "/dev/xvdc", "VirtualName": "ephemeral0"},
+                {"DeviceName": "/dev/xvde", "NoDevice": ""},
                 {"DeviceName": "/dev/xvdd", "Ebs": {"VolumeType": "gp3"}},
             ],
             "MetadataOptions": {"HttpEndpoint": "enabled", "HttpProtocolIpv6": "disabled", "InstanceMetadataTags": "enabled"},
             "InstanceMarketOptions": {"MarketType": "capacity-block"},
-            "UserData": "c2VjcmV0", "Monitoring": {"Enabled": true}, "DisableApiStop": false, "LicenseSpecifications": [],
+            "UserData": "c2VjcmV0", "Monitoring": {"Enabled": true}, "EnclaveOptions": {"Enabled": false}, "DisableApiStop": false, "LicenseSpecifications": [],
             "TagSpecifications": [
                 {"ResourceType": "instance", "Tags": [{"Key": "team", "Value": "red"}]},
                 {"ResourceType": "volume", "Tags": [{"Key": "disk", "Value": "yes"}]},
@@ -139,11 +155,16 @@ fn everything_in_the_way_and_everything_that_is_lost_is_named() {
         policies: vec!["cpu".to_owned()],
         schedules: vec!["nightly".to_owned()],
         refreshes: vec!["refresh-1".to_owned()],
-        hooks: vec!["nth".to_owned()],
+        termination_hooks: vec!["nth".to_owned()],
+        launch_hooks: vec!["bake".to_owned()],
+        stack: Some("eksctl-prod-nodegroup-workers".to_owned()),
+        taken_names: vec!["workers".to_owned()],
+        unread: vec!["aws autoscaling describe-policies failed: denied".to_owned()],
         ..found(group, template)
     };
     found.image.as_mut().unwrap().name = "golden-image-7".to_owned();
-    let printed = printed(&of_found(&found, &adopter()).unwrap());
+    let cluster = InAws { allows_adoption: Some(false), ..cluster() };
+    let printed = printed(&of_found(&found, &adopter(), &cluster).unwrap());
     assert!(!printed.contains("c2VjcmV0"), "user data may contain secrets");
     is_printed("adopt-obstacles", &printed);
 }
@@ -156,7 +177,7 @@ fn spot_instances_of_a_launch_template_stay_spot_instances() {
     data["SecurityGroupIds"] = json!(["sg-1"]);
     let mut group = plain();
     group["AutoScalingGroupName"] = json!("workers-of-eksctl");
-    let adoption = of_found(&found(group, template), &adopter()).unwrap();
+    let adoption = of_found(&found(group, template), &adopter(), &cluster()).unwrap();
     let spec = &adoption.objects[0]["spec"];
     assert_eq!(spec["spot"], json!({"maxPrice": "0.1"}));
     assert_eq!(spec["securityGroups"], json!([{"id": "sg-1"}]));
@@ -169,7 +190,7 @@ fn what_can_never_be_adopted_is_refused() {
     let refused = |change: &dyn Fn(&mut Value, &mut Value)| {
         let (mut group, mut template) = (plain(), simple());
         change(&mut group, &mut template);
-        format!("{:#}", of_found(&found(group, template), &adopter()).unwrap_err())
+        format!("{:#}", of_found(&found(group, template), &adopter(), &cluster()).unwrap_err())
     };
     let tagged = |key: &'static str| {
         move |group: &mut Value, _: &mut Value| {
@@ -180,10 +201,14 @@ fn what_can_never_be_adopted_is_refused() {
         refused(&tagged("eks:nodegroup-name")),
         "workers belongs to the EKS managed node group x: AWS owns it, and it cannot be adopted"
     );
-    assert_eq!(
-        refused(&tagged("infrastructure.foo.com/pool")),
-        "workers belongs to FooMachinePool x already"
-    );
+    for owner in ["pool", "cluster", "installation"] {
+        let key: &'static str = format!("infrastructure.foo.com/{owner}").leak();
+        assert!(refused(&tagged(key)).starts_with("workers belongs to x already"), "{owner}");
+    }
+    let being_deleted = |group: &mut Value, _: &mut Value| group["Status"] = json!("Delete in progress");
+    assert!(refused(&being_deleted).contains("being deleted"));
+    let no_subnets = |group: &mut Value, _: &mut Value| group["VPCZoneIdentifier"] = json!("");
+    assert!(refused(&no_subnets).starts_with("workers has no subnets"));
     let attributes = |group: &mut Value, _: &mut Value| {
         group["MixedInstancesPolicy"] =
             json!({"LaunchTemplate": {"Overrides": [{"InstanceRequirements": {"VCpuCount": {"Min": 2}}}]}});
@@ -199,4 +224,39 @@ fn the_name_of_a_pool_is_the_groups_as_far_as_kubernetes_allows_it() {
     assert_eq!(pool_name("Legacy_Workers.1"), "legacy-workers-1");
     assert_eq!(pool_name("-a-"), "a");
     assert_eq!(pool_name(&format!("{}-b", "a".repeat(62))), "a".repeat(62));
+}
+
+#[test]
+fn a_volume_of_the_images_type_has_its_performance() {
+    let mut template = simple();
+    template["LaunchTemplateData"]["BlockDeviceMappings"] = json!([
+        {"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 40}},
+        {"DeviceName": "/dev/xvdb", "Ebs": {"VolumeSize": 50, "VolumeType": "gp3"}},
+    ]);
+    let mut found = found(plain(), template);
+    found.image.as_mut().unwrap().block_device_mappings = serde_json::from_value(json!([
+        {"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 20, "VolumeType": "io2", "Iops": 4000}},
+        {"DeviceName": "/dev/xvdb", "Ebs": {"VolumeSize": 20, "VolumeType": "io2", "Iops": 5000}},
+    ]))
+    .unwrap();
+    let spec = &of_found(&found, &adopter(), &cluster()).unwrap().objects[0]["spec"];
+    assert_eq!(spec["rootVolume"], json!({"sizeGiB": 40, "type": "io2", "iops": 4000}));
+    assert_eq!(spec["volumes"], json!([{"deviceName": "/dev/xvdb", "sizeGiB": 50, "type": "gp3"}]));
+    // Without the image nothing is guessed.
+    found.image = None;
+    let adoption = of_found(&found, &adopter(), &cluster()).unwrap();
+    assert_eq!(adoption.objects[0]["spec"]["rootVolume"], Value::Null);
+    assert!(notes(&adoption).contains("volume /dev/xvda: its size or type is not known"));
+}
+
+#[test]
+fn the_launch_template_of_the_pool_has_a_name_that_none_has() {
+    let named = |taken: &[&str]| {
+        let taken_names = taken.iter().map(|&it| it.to_owned()).collect();
+        of_found(&Found { taken_names, ..found(plain(), simple()) }, &adopter(), &cluster())
+    };
+    let name = |taken: &[&str]| named(taken).unwrap().objects[0]["spec"]["launchTemplateName"].clone();
+    assert_eq!(name(&[]), Value::Null);
+    assert_eq!(name(&["workers"]), "workers-foo");
+    assert!(named(&["workers", "workers-foo"]).is_err());
 }

@@ -12,6 +12,7 @@ mod control_planes;
 mod diffs;
 mod drains;
 mod node_configs;
+mod orphans;
 mod plans;
 mod pools;
 mod process;

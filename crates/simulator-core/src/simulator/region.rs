@@ -238,6 +238,14 @@ impl RegionHandle {
         self.with(|region| region.schedule_event(id, code, ahead))?
     }
 
+    /// Sets what an instance wrote to its console ([`Region::write_console`]).
+    ///
+    /// # Errors
+    /// There is no such instance.
+    pub fn write_console(&self, id: &InstanceId, output: &str) -> AwsResult<()> {
+        self.with(|region| region.write_console(id, output))?
+    }
+
     /// Sets the state of the root volume replacement of a member ([`Region::set_root_volume`]).
     ///
     /// # Errors

@@ -1,17 +1,18 @@
 //! A group that another tool created: its Nodes and their Pods run on while a pool adopts it, and are drained when the user begins
 //! the roll-out.
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use foo_cloud::{Compute as _, Groups as _};
 use foo_conformance::python;
 use foo_e2e::{in_world, kubectl_foo_with};
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED};
-use foo_model::{GroupName, GroupSettings, NewGroup, Protection, SubnetId, TemplateContent};
+use foo_model::{GroupName, GroupSettings, InstanceId, NewGroup, Protection, SubnetId, TemplateContent};
 use foo_simulator::plain_content;
 use foo_testbed::world::kinds::{self, Kind};
 use foo_testbed::world::manifests;
 use foo_testbed::world::{
-    AFTER_DRAIN, Cluster, GROUP_LABEL, MachineView, PoolView, QUIET_PERIOD, REGION, SOON, SUBNETS, World,
+    AFTER_DRAIN, Cluster, GROUP_LABEL, MachineView, Pool, PoolView, QUIET_PERIOD, REGION, SOON, SUBNETS,
+    World,
 };
 use foo_testbed::{Probe, wait_until};
 use serde_json::{Value, json};
@@ -47,6 +48,7 @@ fn an_adopted_group_keeps_its_nodes_with_their_pods_until_the_user_begins_the_ro
         let stays = |view: &PoolView| view.instances == before.instances && has_machines(view);
         pool.stays("with its instances", QUIET_PERIOD, stays).await?;
         ensure!(uids_of_nodes(world, &group).await? == uids, "a Node was deleted");
+        shows_the_console(world, &pool, &adopted).await?;
         let tags = adopted.group.context("the group")?.tags;
         ensure!(tags.contains_key(TAG_ADOPTED), "{tags:?}");
         web.is_ready(2).await?;
@@ -67,6 +69,11 @@ fn an_adopted_group_keeps_its_nodes_with_their_pods_until_the_user_begins_the_ro
         let gone = |view: &PoolView| view.machine_pool.is_none() && view.foo_pool.is_none();
         let after = pool.wait("to be deleted in Kubernetes", AFTER_DRAIN, gone).await?;
         ensure!(after.instances.len() == 2 && after.group.is_some(), "{after}");
+        let aws = UserOfAws::of(world).await?;
+        let orphans = kubectl_foo_with(world, &["orphans", "--region", REGION], &aws.env(), "").await;
+        let orphans = orphans.err().map(|error| format!("{error:#}")).unwrap_or_default();
+        let retained = orphans.lines().find(|line| line.contains(&group) && line.contains("it was retained"));
+        ensure!(retained.is_some() && orphans.contains("exit status: 4"), "{orphans}");
         let again = cluster
             .pool_with("workers", 2, |_, pool| {
                 pool["spec"]["groupName"] = json!(group);
@@ -124,19 +131,8 @@ async fn another_tool_creates_a_group(world: &World, cluster: &Cluster<'_>, grou
 
 /// The manifest that `kubectl foo adopt` writes, from what the AWS CLI reads of the simulated AWS.
 async fn written_by_the_plugin(world: &World, cluster: &Cluster<'_>, group: &str) -> Result<String> {
-    let programs = python::programs(env!("CARGO_TARGET_TMPDIR").as_ref()).await?;
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
-    let nowhere = world.rig().folder().join("no-such-file").display().to_string();
-    let endpoint = world.aws().endpoint();
-    let env = [
-        ("PATH", path.as_str()),
-        ("AWS_ENDPOINT_URL", endpoint.as_str()),
-        ("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE"),
-        ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
-        ("AWS_CONFIG_FILE", nowhere.as_str()),
-        ("AWS_SHARED_CREDENTIALS_FILE", nowhere.as_str()),
-        ("AWS_EC2_METADATA_DISABLED", "true"),
-    ];
+    let aws = UserOfAws::of(world).await?;
+    let env = aws.env();
     let pool = cluster.existing_pool("workers");
     let secret = pool.name().bootstrap_secret();
     let mut data = manifests::bootstrap_secret(pool.name());
@@ -166,6 +162,59 @@ async fn written_by_the_plugin(world: &World, cluster: &Cluster<'_>, group: &str
     ensure!(!printed.stderr.contains("In the way") && !printed.stderr.contains("Next"), "{}", printed.stderr);
     ensure!(printed.stdout.contains("replicas: 2"), "{}", printed.stdout);
     Ok(printed.stdout)
+}
+
+/// `kubectl foo console` shows what an instance wrote.
+async fn shows_the_console(world: &World, pool: &Pool<'_>, view: &PoolView) -> Result<()> {
+    let machine = view.good().next().context("a Machine")?;
+    let id = &machine.instance;
+    let written = "[\u{1b}[0;32m  OK  \u{1b}[0m] Started kubelet.\r\n";
+    world
+        .aws()
+        .region()
+        .write_console(&InstanceId::new(id), written)
+        .map_err(|error| anyhow!("{error:?}"))?;
+    let aws = UserOfAws::of(world).await?;
+    let command = ["console", &machine.name, "-n", &pool.name().namespace];
+    let printed = kubectl_foo_with(world, &command, &aws.env(), "").await?;
+    ensure!(printed.stdout == "[  OK  ] Started kubelet.\n", "{:?}", printed.stdout);
+    ensure!(
+        printed.stderr.starts_with(&format!("warning: console output of {id} until ")),
+        "{}",
+        printed.stderr
+    );
+    Ok(())
+}
+
+/// A user with the AWS CLI and credentials for the simulated AWS.
+struct UserOfAws {
+    path: String,
+    endpoint: String,
+    nowhere: String,
+}
+
+impl UserOfAws {
+    async fn of(world: &World) -> Result<Self> {
+        let programs = python::programs(env!("CARGO_TARGET_TMPDIR").as_ref()).await?;
+        Ok(Self {
+            path: format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default()),
+            endpoint: world.aws().endpoint(),
+            nowhere: world.rig().folder().join("no-such-file").display().to_string(),
+        })
+    }
+
+    /// Nothing of the user who runs the tests is found.
+    fn env(&self) -> [(&str, &str); 7] {
+        [
+            ("PATH", &self.path),
+            ("AWS_ENDPOINT_URL", &self.endpoint),
+            ("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE"),
+            ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+            ("AWS_CONFIG_FILE", &self.nowhere),
+            ("AWS_SHARED_CREDENTIALS_FILE", &self.nowhere),
+            ("AWS_EC2_METADATA_DISABLED", "true"),
+        ]
+    }
 }
 
 /// The uids of the Nodes of a group's instances.

@@ -198,6 +198,7 @@ impl Pools {
         };
         let known = LookedUp { workload_name: name.as_deref().ok(), ..known };
         let data = match gathered.goal {
+            Goal::Run if state.assumes_bootstrap_data => BootstrapData::Bytes(Vec::new()),
             Goal::Run => {
                 let period = jittered(self.context.settings.sync_period, key);
                 let (client, secrets) = (&self.context.client, &self.caches.secrets);

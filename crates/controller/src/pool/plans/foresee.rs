@@ -8,14 +8,15 @@ use crate::plans::{copied, in_words};
 use crate::pool::gather::Gathered;
 use crate::pool::inputs::aws::Aws;
 use crate::pool::pools::{LONGEST_BACKLOG, Pools};
-use crate::pool::reads::{Read, ReadSecret};
+use crate::pool::reads::Read;
 use crate::pool::state::PoolState;
 use crate::responders::Computes;
 use foo_api::FooMachinePool;
 use foo_api::capi::MachinePool;
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::plan::PoolPlan;
-use foo_model::{Adoption, Group, GroupName, LaunchTemplate, Timestamp};
+use foo_model::names::TAG_ADOPTABLE;
+use foo_model::{Adoption, Group, GroupName, LaunchTemplate};
 use foo_planner::desired::{Goal, Size};
 use foo_planner::forecast::LARGEST_POOL;
 use foo_planner::{Desired, LastRead, Memory, Observed};
@@ -57,11 +58,17 @@ impl Pools {
         };
         let is_new = question.present.is_none();
         let mut state = state;
-        let assumes_data =
-            is_new && assume_bootstrap_data(&mut planned, &mut state, self.context.clock.now());
+        let assumes_data = is_new && assume_bootstrap_data(&mut planned, &mut state);
         // The spec may have changed: earlier results of lookups do not suffice.
         state.asked_generation = None;
         let mut inputs = self.inputs_for_plan(&key, planned, state).await?;
+        if is_new && inputs.desired.adoption == Adoption::NotAllowed {
+            return Err(
+                "the FooClusterIdentity does not allow that the pool adopts a group (allowAdoption); without an identityRef it is the \
+                 one named \"default\""
+                    .to_owned(),
+            );
+        }
         if is_new {
             assume_nothing_exists(&mut inputs.observed);
         } else if !matches!(inputs.observed.group, LastRead::At { .. }) {
@@ -79,7 +86,14 @@ impl Pools {
             && !(inputs.desired.adoption == Adoption::Allowed
                 && inputs.desired.identity.may_adopt(&group.tags))
         {
-            return Err("the Auto Scaling group of that name does not belong to this pool".to_owned());
+            let why = "the Auto Scaling group of that name does not belong to this pool";
+            if is_new && inputs.desired.adoption.is_requested() {
+                let adopter = inputs.desired.identity.adoptable_by();
+                return Err(format!(
+                    "{why}, and does not have the tag {TAG_ADOPTABLE}={adopter}, by which the owner of the AWS account lets it adopt the group"
+                ));
+            }
+            return Err(why.to_owned());
         }
         if size_of(&inputs.desired) > LARGEST_POOL {
             return Err(format!("plans are about pools of at most {LARGEST_POOL} instances"));
@@ -234,26 +248,19 @@ impl Pools {
     }
 }
 
-/// Name of a Secret that does not exist.
-const ASSUMED_SECRET: &str = "bootstrap-data-that-is-to-come";
-
 /// A bootstrap provider writes the data of a new pool once its MachinePool exists: without it the plan would be that the pool
 /// waits. Whether that is so here.
-fn assume_bootstrap_data(planned: &mut Gathered, state: &mut PoolState, now: Timestamp) -> bool {
+fn assume_bootstrap_data(planned: &mut Gathered, state: &mut PoolState) -> bool {
     let Some(machine_pool) = &planned.machine_pool else { return false };
     let bootstrap = &machine_pool.spec.template.spec.bootstrap;
     if bootstrap.data_secret_name.is_some() || bootstrap.config_ref.is_none() {
         return false;
     }
     let mut assumed = MachinePool::clone(machine_pool);
-    assumed.spec.template.spec.bootstrap.data_secret_name = Some(ASSUMED_SECRET.to_owned());
+    // Its provider's data would be compared with the image.
+    assumed.spec.template.spec.bootstrap.config_ref = None;
     planned.machine_pool = Some(Arc::new(assumed));
-    state.reads.bootstrap_secret = Some(ReadSecret {
-        name: ASSUMED_SECRET.to_owned(),
-        resource_version: None,
-        data: Ok(b"#cloud-config\n".to_vec()),
-        at: now,
-    });
+    state.assumes_bootstrap_data = true;
     true
 }
 

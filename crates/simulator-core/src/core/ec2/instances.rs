@@ -54,6 +54,9 @@ pub struct Ec2Instance {
     /// Its user data, in base64. The state that the control API shows does not have it.
     #[serde(skip)]
     pub user_data: Option<Arc<str>>,
+    /// What it wrote to its console, and until when. A test bed knows it, the simulator does not.
+    #[serde(skip)]
+    pub console: Option<(Arc<str>, Timestamp)>,
     /// Its SSH key pair.
     pub key_name: Option<String>,
     /// Its reservation.

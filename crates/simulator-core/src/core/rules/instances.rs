@@ -117,6 +117,17 @@ impl Region {
         self.due.at(self.now.plus(wait), Event::HealthCheck(id.clone()));
     }
 
+    /// What an instance wrote to its console so far: a test bed knows what runs in it.
+    ///
+    /// # Errors
+    /// There is no such instance.
+    pub fn write_console(&mut self, id: &InstanceId, output: &str) -> AwsResult<()> {
+        let now = self.now;
+        let instance = self.instances.get_mut(id).ok_or_else(|| unknown_instances(&[id.as_str()]))?;
+        instance.console = Some((output.into(), now));
+        Ok(())
+    }
+
     /// Schedules an event for an instance, and publishes it as AWS Health does.
     ///
     /// # Errors

@@ -10,9 +10,14 @@ use crate::wire::filters::Filters;
 use crate::wire::operation::Caller;
 use crate::wire::paging::{Page, Paging};
 use crate::wire::xml::Xml;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use foo_cloud::InstanceState;
 use foo_model::InstanceId;
 use std::borrow::Cow;
+
+/// Bytes of a console's output that EC2 keeps (EC2 User Guide, "Instance console output").
+const CONSOLE: usize = 64 << 10;
 
 const PAGING: Paging = Paging { limit: "MaxResults", default: 100, min: 5, max: 1_000 };
 
@@ -126,12 +131,15 @@ pub(super) fn attribute(
     Ok(())
 }
 
-/// GetConsoleOutput: always empty.
+/// GetConsoleOutput, in base64: what a test bed says that the instance wrote, at most its last 64 KB.
 pub(super) fn console(region: &mut Region, params: &Params, _: &Caller<'_>, xml: &mut Xml) -> AwsResult<()> {
     let id = InstanceId::new(params.required("InstanceId")?);
-    region.instances_by_id(std::slice::from_ref(&id), View::Lagging)?;
+    let found = region.instances_by_id(std::slice::from_ref(&id), View::Lagging)?;
+    let written = found.first().and_then(|instance| instance.console.as_ref());
     xml.text("instanceId", id.as_str());
-    xml.text("timestamp", iso_millis(region.now()));
-    xml.text("output", "");
+    xml.text("timestamp", iso_millis(written.map_or_else(|| region.now(), |(_, at)| *at)));
+    let output = written.map_or("", |(output, _)| output).as_bytes();
+    let kept = output.get(output.len().saturating_sub(CONSOLE)..).unwrap_or_default();
+    xml.text("output", STANDARD.encode(kept));
     Ok(())
 }

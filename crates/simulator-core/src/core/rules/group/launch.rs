@@ -354,6 +354,7 @@ impl Region {
             security_groups,
             instance_profile: data.instance_profile().map(str::to_owned),
             user_data: data.user_data().map(Arc::from),
+            console: None,
             key_name: data.key_name().map(str::to_owned),
             reservation,
             events: Vec::new(),

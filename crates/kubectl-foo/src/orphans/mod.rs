@@ -1,0 +1,203 @@
+//! What in AWS has the provider's tags and belongs to no object of this management cluster: [`read`] reads tags and objects,
+//! `owner` decides, `text` prints.
+//!
+//! Read are Auto Scaling groups, everything of EC2 that has tags, and EKS clusters. Not OIDC providers, and not user data in S3.
+
+mod owner;
+mod text;
+
+pub use owner::{Objects, Orphan, Orphans, Resource, orphans};
+pub use text::text;
+
+use crate::access::Reads;
+use crate::aws::Aws;
+use crate::refused::{Request, refused};
+use anyhow::{Result, anyhow};
+use foo_api::{FooCluster, FooControlPlane, FooMachinePool};
+use futures::{StreamExt as _, TryStreamExt as _};
+use k8s_openapi::api::core::v1::Namespace;
+use kube::{Api, Client};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// EKS clusters that are read at the same time.
+const AT_A_TIME: usize = 4;
+/// The namespace whose uid is the id of a management cluster, as the manager has it.
+const INSTALLATION: &str = "kube-system";
+/// States in which an instance is not ended; ended ones keep their tags for an hour (EC2 User Guide, "Instance lifecycle").
+const LIVE_INSTANCES: &str = "Name=instance-state-name,Values=pending,running,stopping,stopped,shutting-down";
+/// The same of NAT gateways (VPC User Guide, "NAT gateways").
+const LIVE_GATEWAYS: &str = "Name=state,Values=pending,available,deleting,failed";
+/// The provider's tags.
+const PROVIDER: &str = "infrastructure.foo.com/";
+
+/// Orphans, and what could not be read.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// What belongs to nothing.
+    pub orphans: Orphans,
+    /// What could not be read.
+    pub warnings: Vec<String>,
+}
+
+/// Reads objects in all namespaces, and AWS in these regions, or those of all FooClusters.
+///
+/// # Errors
+/// A right is missing, or AWS cannot be reached.
+pub async fn read(client: &Client, regions: &[String], profile: Option<&str>) -> Result<Found> {
+    let reads = Reads::new(client, None);
+    let clusters: Vec<FooCluster> = reads.list(None).await?;
+    let objects = Objects {
+        installation: installation(client).await?,
+        pools: reads.list::<FooMachinePool>(None).await?,
+        control_planes: reads.list_if_served::<FooControlPlane>().await?,
+        clusters,
+    };
+    let of_clusters = objects.clusters.iter().map(|cluster| cluster.spec.region.clone());
+    let regions: BTreeSet<String> =
+        if regions.is_empty() { of_clusters.collect() } else { regions.iter().cloned().collect() };
+    if regions.is_empty() {
+        return Err(anyhow!("there is no FooCluster: name the regions with --region"));
+    }
+    let mut resources = Vec::new();
+    for region in regions {
+        let aws = Aws::new(region, profile.map(str::to_owned));
+        resources.extend(of_region(&aws).await?);
+    }
+    Ok(Found { orphans: orphans(&resources, &objects), warnings: reads.warnings() })
+}
+
+/// The id of this management cluster.
+async fn installation(client: &Client) -> Result<String> {
+    let request = Request { verb: "get", resource: "namespaces", namespace: None };
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let read = namespaces.get_metadata(INSTALLATION).await.map_err(|error| refused(request, error))?;
+    read.metadata.uid.ok_or_else(|| anyhow!("namespace {INSTALLATION} has no uid"))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Tagged {
+    tags: Vec<Tag>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Tag {
+    key: String,
+    value: Option<String>,
+    resource_id: String,
+    resource_type: String,
+}
+
+#[derive(Deserialize)]
+struct Clusters {
+    clusters: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Described {
+    cluster: Cluster,
+}
+
+#[derive(Deserialize)]
+struct Cluster {
+    name: String,
+    #[serde(default)]
+    tags: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Instances {
+    reservations: Vec<Reservation>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Reservation {
+    instances: Vec<Instance>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Instance {
+    instance_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Gateways {
+    nat_gateways: Vec<Gateway>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Gateway {
+    nat_gateway_id: String,
+}
+
+/// Everything in a region that has a tag of the provider.
+async fn of_region(aws: &Aws) -> Result<Vec<Resource>> {
+    let of_ec2 = format!("Name=key,Values={PROVIDER}*");
+    let of_groups = ["cluster", "pool", "installation"].map(|key| format!("{PROVIDER}{key}")).join(",");
+    let of_groups = format!("Name=key,Values={of_groups}");
+    let tag_key = format!("Name=tag-key,Values={PROVIDER}pool");
+    let gateway_key = format!("Name=tag-key,Values={PROVIDER}network");
+    let (ec2, groups, clusters, instances, gateways) = tokio::try_join!(
+        read_tags(aws, ["ec2", "describe-tags", "--filters", &of_ec2]),
+        read_tags(aws, ["autoscaling", "describe-tags", "--filters", &of_groups]),
+        of_eks(aws),
+        aws_instances(aws, &tag_key),
+        aws_gateways(aws, &gateway_key),
+    )?;
+    let is_live = |resource: &Resource| match resource.kind.as_str() {
+        "instance" => instances.contains(&resource.id),
+        "natgateway" => gateways.contains(&resource.id),
+        _ => true,
+    };
+    let live = ec2.into_iter().filter(is_live);
+    Ok(groups.into_iter().chain(clusters).chain(live).collect())
+}
+
+async fn aws_instances(aws: &Aws, tag_key: &str) -> Result<BTreeSet<String>> {
+    let read: Instances =
+        aws.read(&["ec2", "describe-instances", "--filters", tag_key, LIVE_INSTANCES]).await?;
+    let all = read.reservations.into_iter().flat_map(|it| it.instances);
+    Ok(all.map(|it| it.instance_id).collect())
+}
+
+async fn aws_gateways(aws: &Aws, tag_key: &str) -> Result<BTreeSet<String>> {
+    let read: Gateways =
+        aws.read(&["ec2", "describe-nat-gateways", "--filter", tag_key, LIVE_GATEWAYS]).await?;
+    Ok(read.nat_gateways.into_iter().map(|it| it.nat_gateway_id).collect())
+}
+
+async fn read_tags(aws: &Aws, command: [&str; 4]) -> Result<Vec<Resource>> {
+    let read: Tagged = aws.read(&command).await?;
+    let mut resources: BTreeMap<(String, String), BTreeMap<String, String>> = BTreeMap::new();
+    for tag in read.tags {
+        let tags = resources.entry((tag.resource_type, tag.resource_id)).or_default();
+        tags.insert(tag.key, tag.value.unwrap_or_default());
+    }
+    let region = aws.region().to_owned();
+    let resource = |((kind, id), tags)| Resource { region: region.clone(), kind, id, tags };
+    Ok(resources.into_iter().map(resource).collect())
+}
+
+async fn of_eks(aws: &Aws) -> Result<Vec<Resource>> {
+    let listed: Clusters = aws.read(&["eks", "list-clusters"]).await?;
+    let described = futures::stream::iter(listed.clusters).map(async |name| {
+        let read: Described = aws.read(&["eks", "describe-cluster", "--name", &name]).await?;
+        anyhow::Ok(read.cluster)
+    });
+    let clusters: Vec<Cluster> = described.buffered(AT_A_TIME).try_collect().await?;
+    let own = clusters.into_iter().filter(|it| it.tags.keys().any(|key| key.starts_with(PROVIDER)));
+    let resource = |cluster: Cluster| Resource {
+        region: aws.region().to_owned(),
+        kind: "eks-cluster".to_owned(),
+        id: cluster.name,
+        tags: cluster.tags,
+    };
+    Ok(own.map(resource).collect())
+}
