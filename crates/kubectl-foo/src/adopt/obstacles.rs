@@ -9,6 +9,8 @@ use foo_model::names::{TAG_ADOPTABLE, TAG_CLUSTER, TAG_INSTALLATION, TAG_POOL};
 const NODE_GROUP: &str = "eks:nodegroup-name";
 /// Most tags of a FooMachinePool.
 const MOST_TAGS: usize = 40;
+/// Beginning of the key of the tag by which Cluster API Provider AWS finds what it owns; the rest is the name of its Cluster.
+const CAPA_CLUSTER: &str = "sigs.k8s.io/cluster-api-provider-aws/cluster/";
 /// Beginning of the keys of tags by which cluster-autoscaler with the provider aws finds groups.
 const AUTOSCALER: &str = "k8s.io/cluster-autoscaler/";
 
@@ -38,6 +40,13 @@ pub(super) fn obstacles(found: &Found, cluster: &InAws) -> Result<Vec<String>> {
     let mut obstacles: Vec<String> = unread.iter().map(|why| format!("not known: {why}")).collect();
     obstacles.extend(stack.iter().map(|stack| {
         format!("the CloudFormation stack {stack} has the group: remove it from the stack's template with DeletionPolicy Retain")
+    }));
+    obstacles.extend(group.tags.iter().filter_map(|tag| {
+        let cluster = tag.key.strip_prefix(CAPA_CLUSTER)?;
+        Some(format!(
+            "Cluster API Provider AWS has the group for its Cluster {cluster}: pause that Cluster, then delete the tag {} of the group",
+            tag.key
+        ))
     }));
     obstacles.extend(policies.iter().map(|policy| sets_size(&format!("scaling policy {policy}"))));
     obstacles.extend(schedules.iter().map(|action| sets_size(&format!("scheduled action {action}"))));

@@ -16,8 +16,14 @@ use std::collections::BTreeMap;
 /// Devices that are the root volume of nearly all images (EC2 User Guide, "Device names for volumes").
 const USUAL_ROOTS: [&str; 2] = ["/dev/xvda", "/dev/sda1"];
 /// Beginnings of keys of tags that are for others: AWS's own, the provider's, and those by which tools find the group.
-const TAGS_OF_OTHERS: [&str; 5] =
-    ["aws:", "infrastructure.foo.com/", "kubernetes.io/cluster/", "k8s.io/cluster-autoscaler/", "eks:"];
+const TAGS_OF_OTHERS: [&str; 6] = [
+    "aws:",
+    "infrastructure.foo.com/",
+    "kubernetes.io/cluster/",
+    "k8s.io/cluster-autoscaler/",
+    "eks:",
+    "sigs.k8s.io/cluster-api-provider-aws/",
+];
 
 /// A spec, and what differs from the group.
 pub(super) struct Written {

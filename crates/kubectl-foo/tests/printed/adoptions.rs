@@ -101,6 +101,7 @@ fn everything_in_the_way_and_everything_that_is_lost_is_named() {
         {"Key": "team", "Value": "blue", "PropagateAtLaunch": true},
         {"Key": "of-the-group", "Value": "only", "PropagateAtLaunch": false},
         {"Key": "kubernetes.io/cluster/prod", "Value": "owned", "PropagateAtLaunch": true},
+        {"Key": "sigs.k8s.io/cluster-api-provider-aws/cluster/old", "Value": "owned", "PropagateAtLaunch": true},
         {"Key": "k8s.io/cluster-autoscaler/enabled", "Value": "true", "PropagateAtLaunch": true},
         {"Key": "aws:cloudformation:stack-name", "Value": "eksctl-prod-nodegroup-workers", "PropagateAtLaunch": true},
     ]);
