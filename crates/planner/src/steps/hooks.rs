@@ -21,7 +21,7 @@ use std::time::Duration;
 /// the next pass continues.
 const COMPLETED_AT_ONCE: usize = 20;
 
-/// How long the termination of an adopted instance waits for its Machine, which drains it.
+/// How long the termination of an adopted instance waits for its Machine, which drains it, and for the Machine's Node.
 const MACHINE_COMES: Duration = Duration::from_mins(10);
 
 /// When a pool is planned again whose adopted group is about to get the hook.
@@ -135,6 +135,19 @@ fn hook_wait_of(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draf
     hold
 }
 
+/// Until when an adopted instance that AWS terminates waits for its Machine and Node: before Cluster API has found the Node, it
+/// would drain nothing. `None`: the Machine is deleted now.
+pub(super) fn awaits_node(situation: &Situation<'_>, member: &Member<'_>) -> Option<Timestamp> {
+    if !member.waits_for_hook() || !member.cannot_be_drained() {
+        return None;
+    }
+    let now = situation.observed.now;
+    let remembered = situation.memory.hook_waits.get(&member.instance.id).map(|hold| hold.since);
+    let recorded = member.foo_machine.and_then(|foo_machine| foo_machine.hook_waiting_since);
+    let until = remembered.or(recorded).unwrap_or(now).plus(MACHINE_COMES);
+    (now < until).then_some(until)
+}
+
 /// Why a wait may be over.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
@@ -148,8 +161,12 @@ fn verdict(situation: &Situation<'_>, member: &Member<'_>, hold: HookWait) -> Op
     let coming = situation.memory.created_machines.contains_key(&member.name);
     match claim(member.foo_machine, member.machine, situation.memory) {
         MachineState::Released => Some(Verdict::Drained),
-        // Cluster API is about to create the Machine of an instance that has Pods.
-        MachineState::AwaitingMachine if member.adopted && now < hold.since.plus(MACHINE_COMES) => None,
+        // The Machine of an instance that has Pods is about to be created.
+        MachineState::New | MachineState::AwaitingMachine
+            if member.adopted && now < hold.since.plus(MACHINE_COMES) =>
+        {
+            None
+        }
         MachineState::New | MachineState::AwaitingMachine if member.machine.is_none() && !coming => {
             Some(Verdict::NeverJoined)
         }

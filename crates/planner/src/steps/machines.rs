@@ -9,7 +9,7 @@ use crate::observed::Ec2State;
 use crate::report::EventTrigger;
 use crate::situation::{MachineState, Member, MissingInstance, Situation, View};
 use crate::steps::delete::delete_machine;
-use crate::steps::interrupt;
+use crate::steps::{hooks, interrupt};
 use foo_model::group::GroupStatus;
 use foo_model::{
     DeletionTimeouts, EventReason, InstanceId, LifecycleState, Machine, MachinePause, some_names,
@@ -67,6 +67,13 @@ fn reconcile_member(situation: &Situation<'_>, member: &Member<'_>, draft: &mut 
             delete_machine(situation, member.machine, "its FooMachine is being deleted", draft);
         }
         MachineState::Terminating => {
+            if let Some(until) = hooks::awaits_node(situation, member) {
+                draft.wake_at(until);
+                if member.foo_machine.is_none() {
+                    create(situation, member, draft);
+                }
+                return;
+            }
             delete_machine(situation, member.machine, "AWS is terminating its instance", draft);
         }
         MachineState::Interrupted => interrupt::delete(situation, member, draft),
@@ -80,7 +87,7 @@ fn reconcile_member(situation: &Situation<'_>, member: &Member<'_>, draft: &mut 
     }
 }
 
-/// Creates the FooMachine of a launched instance that is not terminating.
+/// Creates the FooMachine of a launched instance that is not terminating, or has Pods and waits for its drain.
 fn create(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
     let is_being_deleted =
         matches!(situation.view, View::Own(group) if group.status == GroupStatus::Deleting);

@@ -1,6 +1,6 @@
 //! The planner against every order of events of small worlds, by the model checker stateright.
 //!
-//! A [`scenario`] is an idle pool and a budget of what may happen to it. From each state everything that can happen next
+//! A [`scenario`] is an idle pool, or a group of another tool that the pool adopts, and a budget of what may happen to it. From each state everything that can happen next
 //! happens: AWS and Cluster API take one step of their own ([`scenario`], which knows nothing of the planner), people and bad
 //! days spend their budget, a manager reads and plans, or its next action gets its outcome, or time passes. The plan is
 //! made by the real [`foo_planner::plan`], judged by the real [`foo_planner::violations`], carried out action by action with
@@ -15,7 +15,7 @@
 //!
 //! | | always, in the truth ([`rules`]) |
 //! |---|---|
-//! | I1 | an instance is terminated, and released by its hook, only when released and drained; a finalizer outlives its instance |
+//! | I1 | an instance is terminated, and released by its hook, only when released and drained; no write makes AWS terminate one that has Pods and waits for nothing; a finalizer outlives its instance |
 //! | I2 | desired capacity is never below the lowest target; that no write goes below what the read showed is the checker's |
 //! | I3 | lowest target − maxUnavailable are available, less what AWS or a person took |
 //! | I4 | neither instances nor desired capacity exceed the highest target + maxSurge |
@@ -35,6 +35,7 @@
 //! By scenario: 1 to 3 instances at the start, one change of content, one or two of the desired replicas, one or two marks, one instance
 //! lost to AWS, one person's deletion, one fault (a crash, a lost request or response), one hand-over, one late read. Within
 //! that it is exhaustive: the state space is finite, because time is relative ([`state`]) and moves in ticks of half a minute.
+//! Of an adopted group, what AWS terminates before there is a hook goes undrained: nothing of ours could change that.
 //! Among instances that are in the same state the first one moves first, except in drains. Instances come in service at once
 //! and Machines go right after their FooMachines, except in the deep run. Not here: the making and the removal of a pool,
 //! external sizes, heartbeats, lost protection, disruption budgets that hold a drain; random interleavings have these

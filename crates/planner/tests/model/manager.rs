@@ -182,9 +182,9 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
         group: LastRead::At { at, seen: Some(group_shown(scenario, group, members)) },
         template: manager.versions.map_or(LastRead::Unknown, |versions| LastRead::At {
             at: SEEN_AFTER,
-            seen: Some(template(versions)),
+            seen: (versions > 0).then(|| template(versions)),
         }),
-        hook: LastRead::At { at: SEEN_AFTER, seen: Some(HookConfig::DRAIN) },
+        hook: LastRead::At { at: SEEN_AFTER, seen: group.secured.hook.then_some(HookConfig::DRAIN) },
         // Events only save time; they have properties of their own.
         signals: std::collections::BTreeMap::new(),
         ec2_states: manager.words.iter().map(word).collect(),
@@ -201,8 +201,8 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
             })
             .collect(),
         move_block: foo_planner::observed::MoveBlock::Free,
-        recorded_arn: Some("arn".to_owned()),
-        recorded_adoption: false,
+        recorded_arn: state.recorded.arn.then(|| "arn".to_owned()),
+        recorded_adoption: state.recorded.adoption,
         size_decisions_from: if manager.settled { NOW.minus(TICK) } else { NOW.plus(TICK / 2) },
         launch_failure: None,
         stored: foo_planner::observed::LastRead::Unknown,
@@ -211,16 +211,23 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
 }
 
 fn group_shown(scenario: &Scenario, group: Group, members: &[Unit]) -> foo_model::Group {
-    let Group { desired, max, version } = group;
+    let Group { desired, max, version, secured } = group;
+    let template = if version == 0 {
+        (LaunchTemplateId::new("lt-0"), TemplateChoice::Version(TemplateVersion(7)))
+    } else {
+        (template_id(), TemplateChoice::Version(TemplateVersion(version.into())))
+    };
+    let new_instances = if secured.protects_new { Protection::Protected } else { Protection::Unprotected };
+    let unbalanced = secured.unbalanced.then(|| (Process::AZRebalance, String::new()));
     foo_model::Group {
         name: Scenario::name(),
         arn: "arn".to_owned(),
         sizes: Sizes { min: 0, max: max.into(), desired: desired.into() },
-        template: Some((template_id(), TemplateChoice::Version(TemplateVersion(version.into())))),
+        template: Some(template),
         mix: None,
-        settings: GroupSettings::in_subnets(BTreeSet::new()),
-        suspended: BTreeMap::from([(Process::AZRebalance, String::new())]),
-        tags: scenario.tags(),
+        settings: GroupSettings { new_instances, ..GroupSettings::in_subnets(BTreeSet::new()) },
+        suspended: unbalanced.into_iter().collect(),
+        tags: scenario.tags(group),
         status: foo_model::GroupStatus::Active,
         deletion_protection: foo_model::DeletionProtection::None,
         instances: members.iter().filter_map(instance).collect(),
@@ -241,8 +248,12 @@ fn instance(unit: &Unit) -> Option<Instance> {
         instance_type: InstanceType::new("t"),
         lifecycle,
         health: Health::Healthy,
-        protection: Protection::Protected,
-        template: Some((template_id(), TemplateVersion(unit.version.into()))),
+        protection: if unit.protected { Protection::Protected } else { Protection::Unprotected },
+        template: Some(if unit.version == 0 {
+            (LaunchTemplateId::new("lt-0"), TemplateVersion(7))
+        } else {
+            (template_id(), TemplateVersion(unit.version.into()))
+        }),
     })
 }
 
@@ -259,7 +270,7 @@ fn foo_machine(unit: &Unit) -> Option<FooMachine> {
         zone: Zone::new("a"),
         deletion,
         has_finalizer: true,
-        spec_hash: Some(Scenario::hash(unit.version)),
+        spec_hash: (unit.version > 0).then(|| Scenario::hash(unit.version)),
         hook_waiting_since: None,
     })
 }
@@ -385,7 +396,11 @@ fn carry_out(scenario: &Scenario, state: &mut State, index: usize, action: &Acti
         state.managers[index].words.extend(words);
         return Ok(());
     }
-    if action.changes_group() || matches!(action, Action::Hook(HookAction::CompleteLifecycleAction { .. })) {
+    let is_of_hook = matches!(
+        action,
+        Action::Hook(HookAction::CompleteLifecycleAction { .. } | HookAction::PutLifecycleHook { .. })
+    );
+    if action.changes_group() || is_of_hook {
         let before = (state.group, state.units.clone());
         change_group(scenario, state, index, action)?;
         if before != (state.group, state.units.clone()) && state.left.lates > 0 {
@@ -417,10 +432,35 @@ fn change_group(
         state.wrong = Some(Wrong::WroteForeign);
     }
     let by = Some(state.managers[index].number);
+    if !state.group.secured.owned && !matches!(action, Action::Group(GroupAction::AdoptGroup { .. })) {
+        state.wrong = Some(Wrong::WroteForeign);
+    }
     match action {
+        Action::Group(GroupAction::AdoptGroup { desired, .. }) => {
+            // Read live just before, as the controller does it.
+            let is_as_planned = u32::from(state.group.desired) == *desired;
+            if state.group.secured.owned || !is_as_planned {
+                return Err(Refused);
+            }
+            state.group.secured.owned = true;
+            Ok(())
+        }
+        Action::Group(GroupAction::SuspendProcesses { .. }) => {
+            state.group.secured.unbalanced = true;
+            Ok(())
+        }
+        Action::Hook(HookAction::PutLifecycleHook { .. }) => {
+            state.group.secured.hook = true;
+            Ok(())
+        }
+        Action::Instance(InstanceAction::ProtectInstances { ids, .. }) => {
+            let asked = state.units.iter_mut().filter(|unit| ids.contains(&unit.id()));
+            asked.filter(|unit| unit.life == Life::InService).for_each(|unit| unit.protected = true);
+            Ok(())
+        }
         Action::Group(GroupAction::UpdateGroup { change, .. }) => update(state, change),
         Action::Instance(InstanceAction::TerminateInstance { id, decrement, .. }) => {
-            let desired = state.group.desired;
+            let (desired, hook) = (state.group.desired, state.group.secured.hook);
             let unit = state.units.iter_mut().find(|unit| unit.id() == *id).ok_or(Refused)?;
             let wrong = if !unit.is_released() {
                 Some(Wrong::EndedUnreleased)
@@ -435,7 +475,7 @@ fn change_group(
                 Life::Gone => return Err(Refused),
                 Life::Waiting | Life::Terminating => {}
                 Life::Pending | Life::InService => {
-                    unit.life = Life::Waiting;
+                    unit.life = if hook { Life::Waiting } else { Life::Terminating };
                     unit.ended_by = by;
                     let less = u8::from(*decrement == Decrement::Shrink);
                     state.group.desired = desired.checked_sub(less).ok_or(Refused)?;
@@ -469,7 +509,11 @@ fn change_group(
 
 fn update(state: &mut State, change: &GroupChange) -> Result<(), Refused> {
     let GroupChange { min, max, desired: wanted, template, settings } = change;
-    assert_eq!((min, settings), (&None, &GroupSettingsChange::default()), "not in this model");
+    let GroupSettingsChange { subnets, new_instances } = settings;
+    assert_eq!((min, subnets), (&None, &None), "not in this model");
+    if let Some(protection) = new_instances {
+        state.group.secured.protects_new = *protection == Protection::Protected;
+    }
     let small = |size: u32| u8::try_from(size).unwrap();
     let max = max.map_or(state.group.max, small);
     let desired = wanted.map_or(state.group.desired, small);
@@ -488,7 +532,10 @@ fn update(state: &mut State, change: &GroupChange) -> Result<(), Refused> {
 }
 
 fn change_template(state: &mut State, action: &Action) {
-    let Action::Template(TemplateAction::CreateTemplateVersion { hashes, .. }) = action else {
+    let Action::Template(
+        TemplateAction::CreateTemplate { hashes, .. } | TemplateAction::CreateTemplateVersion { hashes, .. },
+    ) = action
+    else {
         panic!("not in this model: {action:?}")
     };
     // A second version with the same content would do no harm and is the same here.
@@ -498,6 +545,8 @@ fn change_template(state: &mut State, action: &Action) {
 fn change_objects(state: &mut State, action: &Action) -> Result<(), Refused> {
     let target = u32::from(state.target);
     match action {
+        Action::Pool(PoolAction::RecordAdoption) => state.recorded.adoption = true,
+        Action::Pool(PoolAction::RecordArn { .. }) => state.recorded.arn = true,
         Action::Pool(PoolAction::Quarantine { records }) => {
             state.quarantine =
                 records.last().map(|record| (Scenario::content_of(&record.hash), record.verdict));

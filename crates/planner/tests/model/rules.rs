@@ -1,7 +1,7 @@
 //! What must hold, what must be reachable, and the way to rest.
 
 use super::manager::{CallOutcome, Sight, act, begin};
-use super::scenario::Scenario;
+use super::scenario::{Scenario, Whose};
 use super::state::{Budget, Foo, Life, Mach, State, Unit, Wrong, count};
 use foo_planner::desired::OnFailure;
 use stateright::{Model as _, Property};
@@ -15,7 +15,10 @@ pub(crate) fn always() -> Vec<Property<Scenario>> {
             !matches!(state.wrong, Some(Wrong::Plan(_)))
         }),
         always("I1 only released instances are ended, drained", |_, state| {
-            let undrained = matches!(state.wrong, Some(Wrong::LetGoUndrained | Wrong::ReleasedAlive));
+            let undrained = matches!(
+                state.wrong,
+                Some(Wrong::LetGoUndrained | Wrong::ReleasedAlive | Wrong::ScaledInUndrained)
+            );
             state.wrong != Some(Wrong::EndedUnreleased) && !undrained
         }),
         always("I2 desired capacity is never below the target", |_, state| {
@@ -35,7 +38,8 @@ pub(crate) fn always() -> Vec<Property<Scenario>> {
         always("I7 no more Machines are chosen than are too many", |scenario, state| {
             // Too many are, beside what the desired replicas lost, what was launched in advance for a roll-out or for an instance
             // that goes without us, once that was not needed after all.
-            let advance = if state.content > 1 { scenario.surge } else { 0 };
+            let rolls = state.content > 1 || scenario.whose == Whose::Adoptable;
+            let advance = if rolls { scenario.surge } else { 0 };
             state.tale.victims <= state.tale.lowered + state.tale.robbed + advance
         }),
         always("I8 all managers together keep one budget of drains", |scenario, state| {
@@ -110,6 +114,25 @@ pub(crate) mod reach {
         some("there are more than wanted for", |_, state| state.existing() > state.tale.highest)
     }
 
+    pub(crate) fn adopted() -> Property<Scenario> {
+        some("a group of another tool is adopted, and its instances have Machines", |scenario, state| {
+            state.adopt && scenario.is_idle(state)
+        })
+    }
+
+    pub(crate) fn renewed_after_adoption() -> Property<Scenario> {
+        some("all are launched by the pool that adopted the group", |_, state| {
+            let own = |unit: &Unit| unit.version > 0 && unit.serves();
+            !state.adopt && !state.units.is_empty() && state.units.iter().all(own)
+        })
+    }
+
+    pub(crate) fn taken_before_the_hook() -> Property<Scenario> {
+        some("AWS takes an instance of a group that has no hook yet", |_, state| {
+            state.group.secured.owned && !state.group.secured.hook && any(state, |unit| unit.taken)
+        })
+    }
+
     pub(crate) fn renewed() -> Property<Scenario> {
         some("all are of the new content", |_, state| {
             state.content > 1 && state.units.iter().all(|unit| unit.version == state.content && unit.serves())
@@ -160,6 +183,12 @@ impl Scenario {
     fn is_an_end(&self, state: &State) -> bool {
         if self.is_foreign() {
             return state.group.desired == self.size && state.units.len() == usize::from(self.size);
+        }
+        let waits = !state.adopt || state.target != state.group.desired;
+        if self.whose == Whose::Adoptable && !state.group.secured.owned && waits {
+            // It is adopted only if the spec says so, with as many instances as it has.
+            let untouched = |unit: &Unit| unit.foo == Foo::NotYet && unit.ended_by.is_none();
+            return state.units.iter().all(untouched);
         }
         if !(self.broken && state.content == 2 && self.on_failure == OnFailure::Halt) {
             return self.is_idle(state);

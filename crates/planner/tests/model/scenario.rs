@@ -2,15 +2,15 @@
 
 use super::manager::{CallOutcome, Manager, Sight, act, begin, mishaps};
 use super::rules;
-use super::state::{Ages, Budget, Foo, Group, Life, Mach, State, TICK, Tale, Unit, Wrong};
-use foo_model::names::TAG_INSTALLATION;
+use super::state::{Ages, Budget, Foo, Group, Life, Mach, Recorded, Secured, State, TICK, Tale, Unit, Wrong};
+use foo_model::names::{TAG_ADOPTABLE, TAG_INSTALLATION};
 use foo_model::{
-    DeletionTimeouts, GroupName, GroupSettings, ImageId, InstanceType, MetadataOptions, Seconds, SpecHash,
-    TemplateContent, UserData,
+    Adoption, DeletionTimeouts, GroupName, GroupSettings, ImageId, InstanceType, MetadataOptions, Seconds,
+    SpecHash, TemplateContent, UserData,
 };
 use foo_planner::desired::{
-    Desired, GroupConfig, Identity, IntOrPercent, OnFailure, Remediation, Rollout, ScaleIn, Size, Strategy,
-    Template, VictimPolicy, Wanted,
+    Desired, GroupConfig, Identity, IntOrPercent, OnFailure, Remediation, Rollout, RolloutPause, ScaleIn,
+    Size, Strategy, Template, VictimPolicy, Wanted,
 };
 use foo_planner::observed::Verdict;
 use foo_planner::{Goal, Plan};
@@ -24,6 +24,8 @@ pub(crate) enum Whose {
     Nobodys,
     /// This pool's, in another management cluster.
     AnotherInstallations,
+    /// Nobody's at first; the owner of the account lets the pool adopt it.
+    Adoptable,
 }
 
 /// One small world to explore.
@@ -56,10 +58,11 @@ pub(crate) struct Scenario {
 /// One thing that happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// AWS launches what is lacking; puts it in service; ends what leaves.
+    /// AWS launches what is lacking; puts it in service; ends what leaves, and unprotected instances that are too many.
     Launch,
     Serve,
     Leave,
+    ScaleIn,
     /// Core makes a Machine; a Node joins; a drain ends; a Machine goes after its FooMachine.
     Make,
     Join,
@@ -90,22 +93,34 @@ impl Model for Scenario {
     type Action = Step;
 
     fn init_states(&self) -> Vec<State> {
-        let unit = |number| Unit {
+        let own = |number| Unit {
             life: Life::InService,
             foo: Foo::Alive,
             machine: Mach::Alive,
             ready: true,
             ..Unit::launched(number, 1)
         };
+        let of_another_tool = |number| Unit {
+            life: Life::InService,
+            pods: true,
+            protected: false,
+            ..Unit::launched(number, 0)
+        };
+        let adopts = self.whose == Whose::Adoptable;
+        let unit = |number| if adopts { of_another_tool(number) } else { own(number) };
+        let version = u8::from(!adopts);
         let mut manager = Manager::new(1);
         manager.settled = true;
-        manager.versions = Some(1);
+        manager.versions = Some(version);
+        let secured = if adopts { Secured::NOT } else { Secured::FULLY };
         let state = State {
-            group: Group { desired: self.size, max: self.size, version: 1 },
+            group: Group { desired: self.size, max: self.size, version, secured },
+            adopt: adopts,
+            recorded: Recorded { arn: !adopts, adoption: false },
             units: (1..=self.size).map(unit).collect(),
             group_before: None,
             objects_before: None,
-            versions: 1,
+            versions: version,
             quarantine: None,
             target: self.size,
             content: 1,
@@ -164,6 +179,9 @@ impl Scenario {
         }
         if any(|unit| unit.life == Life::Terminating) {
             steps.push(Step::Leave);
+        }
+        if state.existing() > state.group.desired && any(is_expendable) {
+            steps.push(Step::ScaleIn);
         }
         if any(wants_machine) {
             steps.push(Step::Make);
@@ -251,17 +269,28 @@ impl Scenario {
         match step {
             Step::Launch => {
                 state.tale.launched += 1;
-                state.units.push(Unit::launched(state.tale.launched, state.group.version));
+                let protected = state.group.secured.protects_new;
+                let unit = Unit::launched(state.tale.launched, state.group.version);
+                state.units.push(Unit { protected, ..unit });
             }
             Step::Serve => first(state, |unit| unit.life == Life::Pending).life = Life::InService,
             Step::Leave => first(state, |unit| unit.life == Life::Terminating).life = Life::Gone,
+            Step::ScaleIn => {
+                let waits = state.group.secured.hook;
+                let unit = first(state, is_expendable);
+                unit.life = if waits { Life::Waiting } else { Life::Terminating };
+                if !waits && !unit.is_empty() {
+                    state.wrong = Some(Wrong::ScaledInUndrained);
+                }
+            }
             Step::Make => first(state, wants_machine).machine = Mach::Alive,
             Step::Join => first(state, |unit| self.joins(unit)).ready = true,
             Step::Drain(number) => drain(one(state, number)),
             Step::Forget => first(state, wants_no_machine).machine = Mach::Gone,
             Step::Take(number) => {
                 state.left.takes -= 1;
-                rob(state, number).life = Life::Waiting;
+                let waits = state.group.secured.hook;
+                rob(state, number).life = if waits { Life::Waiting } else { Life::Terminating };
             }
             Step::Die(number) => {
                 state.left.deaths -= 1;
@@ -281,7 +310,12 @@ impl Scenario {
             }
             Step::Edit => {
                 state.left.edits -= 1;
-                state.content += 1;
+                // The first change of a pool that adopts ends the pause of its roll-out.
+                if state.adopt {
+                    state.adopt = false;
+                } else {
+                    state.content += 1;
+                }
             }
             Step::DeleteMachine(number) => {
                 state.left.deletions -= 1;
@@ -330,8 +364,12 @@ impl Scenario {
     /// Everything is as desired, and nothing moves.
     pub(crate) fn is_idle(&self, state: &State) -> bool {
         let content = if self.broken && state.content == 2 { 1 } else { state.content };
-        let sizes = Group { desired: state.target, max: state.target, version: content };
-        let right = |unit: &Unit| unit.serves() && unit.foo == Foo::Alive && unit.version == content;
+        let secured = Secured::FULLY;
+        let sizes = Group { desired: state.target, max: state.target, version: content, secured };
+        // Until the roll-out begins, instances of another tool are as desired.
+        let has_content = |unit: &Unit| unit.version == content || (state.adopt && unit.version == 0);
+        let serves = |unit: &Unit| unit.serves() && unit.machine == Mach::Alive && unit.ready;
+        let right = |unit: &Unit| serves(unit) && unit.foo == Foo::Alive && has_content(unit);
         // What works may come later than the deadline: then the way back counts as failed, and comes to its end all the same.
         let recorded = match state.quarantine {
             Some((failed, verdict)) => {
@@ -348,12 +386,14 @@ impl Scenario {
     fn joins(&self, unit: &Unit) -> bool {
         let works = !self.broken || unit.version != 2;
         let there = !matches!(unit.machine, Mach::NotYet | Mach::Gone);
-        works && there && unit.life == Life::InService && !unit.ready
+        // The Node of an instance of another tool is there already.
+        let lives = unit.life == Life::InService || (unit.pods && unit.life == Life::Waiting);
+        works && there && lives && !unit.ready
     }
 
     /// The group is foreign.
     pub(crate) fn is_foreign(&self) -> bool {
-        self.whose != Whose::Own
+        matches!(self.whose, Whose::Nobodys | Whose::AnotherInstallations)
     }
 
     pub(crate) fn name() -> GroupName {
@@ -373,10 +413,14 @@ impl Scenario {
     }
 
     /// Tags of the group.
-    pub(crate) fn tags(&self) -> BTreeMap<String, String> {
+    pub(crate) fn tags(&self, group: Group) -> BTreeMap<String, String> {
         let mut tags = Self::identity().group_tags();
         match self.whose {
             Whose::Own => {}
+            Whose::Adoptable if group.secured.owned => tags = Self::identity().adopted_tags(),
+            Whose::Adoptable => {
+                tags = BTreeMap::from([(TAG_ADOPTABLE.to_owned(), Self::identity().adoptable_by())]);
+            }
             Whose::Nobodys => tags.clear(),
             Whose::AnotherInstallations => {
                 tags.insert(TAG_INSTALLATION.to_owned(), "elsewhere".to_owned());
@@ -403,7 +447,7 @@ impl Scenario {
             identity: Self::identity(),
             goal: Goal::Run,
             pause: None,
-            adoption: foo_model::Adoption::NotRequested,
+            adoption: if state.adopt { Adoption::Allowed } else { Adoption::NotRequested },
             retains_adopted: false,
             may_have_adopted: false,
             missing: Vec::new(),
@@ -427,7 +471,7 @@ impl Scenario {
                 min_ready: Seconds(0),
                 ready_timeout: if self.broken { Seconds(60) } else { Seconds(1_000_000) },
                 on_failure: self.on_failure,
-                paused: None,
+                paused: state.adopt.then_some(RolloutPause::Adoption),
             },
             remediation: Remediation {
                 enabled: false,
@@ -493,11 +537,17 @@ fn drains(unit: &Unit) -> bool {
 
 /// The Node is empty, and core deletes the FooMachine.
 fn drain(unit: &mut Unit) {
-    unit.drained = unit.life != Life::Gone;
+    // Core drains the Node that it knows.
+    unit.drained = unit.life != Life::Gone && (unit.ready || !unit.pods);
     unit.machine = Mach::LetGo;
     if unit.foo == Foo::Alive {
         unit.foo = Foo::Deleting;
     }
+}
+
+/// AWS ends it when there are too many.
+fn is_expendable(unit: &Unit) -> bool {
+    unit.life == Life::InService && !unit.protected
 }
 
 fn one(state: &mut State, number: u8) -> &mut Unit {

@@ -282,6 +282,54 @@ fn a_person_deletes_a_machine() {
     });
 }
 
+/// Step by step, while AWS takes an instance and the user begins the roll-out at any time.
+#[test]
+fn a_group_of_another_tool_is_adopted() {
+    let none = Budget::default();
+    explore(Scenario {
+        whose: Whose::Adoptable,
+        surge: 1,
+        unavailable: 0,
+        launches: 5,
+        budget: budget(
+            Budget { edits: 1, faults: 1, lates: 1, ..none },
+            Budget { edits: 1, faults: 1, lates: 1, takes: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::adopted(), reach::renewed_after_adoption()],
+        ..scenario("adopted", 2)
+    });
+}
+
+#[test]
+fn a_group_is_adopted_while_aws_takes_an_instance() {
+    let none = Budget::default();
+    explore(Scenario {
+        whose: Whose::Adoptable,
+        launches: 3,
+        budget: budget(
+            Budget { takes: 1, faults: 1, ..none },
+            Budget { takes: 1, faults: 1, hand_overs: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::adopted(), reach::taken_before_the_hook()],
+        ..scenario("adopted and taken", if depth() == Depth::Daily { 1 } else { 2 })
+    });
+}
+
+#[test]
+fn an_adopted_group_shrinks_under_two_managers() {
+    let none = Budget::default();
+    explore(Scenario {
+        whose: Whose::Adoptable,
+        targets: vec![1],
+        budget: budget(
+            Budget { targets: 1, hand_overs: 1, ..none },
+            Budget { targets: 1, hand_overs: 1, faults: 1, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::end(), reach::two_at_work()],
+        ..scenario("adopted and shrunk", 2)
+    });
+}
+
 #[test]
 fn foreign_group() {
     explore_a_foreign_group("foreign", Whose::Nobodys);

@@ -36,6 +36,10 @@ pub(crate) struct State {
     pub(crate) objects_before: Option<Vec<Unit>>,
     /// How many versions the launch template has; the number of a version is the number of its content.
     pub(crate) versions: u8,
+    /// The spec says that the pool adopts the group.
+    pub(crate) adopt: bool,
+    /// What the objects record of the group: its ARN, and that it was adopted.
+    pub(crate) recorded: Recorded,
     /// Content recorded as failed.
     pub(crate) quarantine: Option<(u8, Verdict)>,
     /// MachinePool.spec.replicas.
@@ -51,13 +55,40 @@ pub(crate) struct State {
     pub(crate) wrong: Option<Wrong>,
 }
 
+/// What the FooMachinePool records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Recorded {
+    pub(crate) arn: bool,
+    pub(crate) adoption: bool,
+}
+
 /// The group's own settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Group {
     pub(crate) desired: u8,
     pub(crate) max: u8,
-    /// Template version that new instances are launched from.
+    /// Template version that new instances are launched from; 0: that of another tool.
     pub(crate) version: u8,
+    pub(crate) secured: Secured,
+}
+
+/// What makes AWS wait for drains, and whose the group is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
+pub(crate) struct Secured {
+    /// It has the tags of its owner.
+    pub(crate) owned: bool,
+    pub(crate) hook: bool,
+    /// AZRebalance is suspended.
+    pub(crate) unbalanced: bool,
+    /// New instances are protected from scale-in.
+    pub(crate) protects_new: bool,
+}
+
+impl Secured {
+    pub(crate) const FULLY: Self = Self { owned: true, hook: true, unbalanced: true, protects_new: true };
+    /// As another tool leaves it.
+    pub(crate) const NOT: Self = Self { owned: false, hook: false, unbalanced: false, protects_new: false };
 }
 
 /// An instance, its FooMachine, its Machine and its Node.
@@ -72,8 +103,12 @@ pub(crate) struct Unit {
     pub(crate) taken: bool,
     pub(crate) foo: Foo,
     pub(crate) machine: Mach,
-    /// Its Node registered and is Ready.
+    /// Its Node registered and is Ready, and Cluster API knows it.
     pub(crate) ready: bool,
+    /// Its Node has Pods, whether or not Cluster API knows it: it was launched by another tool.
+    pub(crate) pods: bool,
+    /// Scale-in spares it.
+    pub(crate) protected: bool,
     /// Core evicted everything from its Node while it lived.
     pub(crate) drained: bool,
     pub(crate) marked: bool,
@@ -179,6 +214,8 @@ pub(crate) enum Wrong {
     CompletedTwice,
     ReleasedAlive,
     LaunchesQuarantined,
+    /// AWS ends an instance with Pods because of a write to the group, and does not wait for its drain.
+    ScaledInUndrained,
     NotIdle,
     WroteForeign,
 }
@@ -248,6 +285,8 @@ impl Unit {
             foo: Foo::NotYet,
             machine: Mach::NotYet,
             ready: false,
+            pods: false,
+            protected: true,
             drained: false,
             marked: false,
             excluded: false,
@@ -270,7 +309,8 @@ impl Unit {
     }
 
     pub(crate) fn serves(&self) -> bool {
-        self.life == Life::InService && self.machine == Mach::Alive && self.ready
+        let ran_before = self.pods && matches!(self.machine, Mach::NotYet | Mach::Alive);
+        self.life == Life::InService && (ran_before || (self.machine == Mach::Alive && self.ready))
     }
 
     /// Cluster API released the instance, or never had a Machine for it.
@@ -280,7 +320,7 @@ impl Unit {
 
     /// No pod is left on its Node.
     pub(crate) fn is_empty(&self) -> bool {
-        !self.ready || self.drained
+        (!self.ready && !self.pods) || self.drained
     }
 }
 

@@ -14,6 +14,7 @@ use foo_planner::desired::Wanted;
 use foo_planner::observed::{Finalizer, LastRead};
 use foo_planner::report::ConditionKind;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// A pool that adopts a group of three instances.
 fn adopting(pool: Pool) -> World {
@@ -293,6 +294,34 @@ fn an_adopted_instance_whose_node_is_not_found_is_never_deleted_by_the_provider(
     world.delete_machine(&name);
     world.settle();
     assert!(world.is_gone(), "{}", world.story());
+}
+
+/// AWS waits for the hook: time for Cluster API to find the Node, without which it drains nothing.
+#[test]
+fn an_adopted_instance_that_aws_terminates_waits_for_its_node() {
+    for comes in [true, false] {
+        let mut world = adopting(pool().of(3));
+        let taken = world.instances()[0].clone();
+        world.kube.unlinked.insert(taken.clone());
+        world.settle();
+        let name = world.name_of(&taken);
+        world.cloud.terminate_by_aws(&taken, world.now);
+        let began = world.now;
+        while began.until(world.now) < Duration::from_mins(9) {
+            world.step();
+            world.wait(5);
+        }
+        assert_eq!(world.cloud.lifecycle(&taken), Some(LifecycleState::TerminatingWait), "{}", world.story());
+        assert!(world.kube.alive().contains(&name), "{}", world.story());
+        if comes {
+            world.kube.unlinked.remove(&taken);
+        } else {
+            world.kube.drained.insert(name.clone());
+        }
+        world.settle();
+        assert!(!world.instances().contains(&taken), "{}", world.story());
+        assert!(world.kube.drained.contains(&name), "{}", world.story());
+    }
 }
 
 /// At whatever moment: no adopted instance ends undrained (see `truth.rs`).
