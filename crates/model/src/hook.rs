@@ -7,6 +7,9 @@ use std::time::Duration;
 /// Name of our terminating hook. Hooks of other names are other people's.
 pub const DRAIN_HOOK: &str = "foo-drain";
 
+/// How long the termination of an adopted instance waits for its Machine, which drains it, and for the Machine's Node.
+pub const NODE_COMES: Duration = Duration::from_mins(10);
+
 /// From one heartbeat to the next at the latest. A third of the hook's timeout: two may fail.
 pub const HEARTBEAT_INTERVAL: Duration = Duration::from_mins(20);
 

@@ -240,7 +240,7 @@ fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
         };
         let drains = !facts.cannot_be_drained(name)
             || facts.is_marked(name)
-            || facts.is_lost(name)
+            || (facts.is_lost(name) && !facts.awaits_node(name))
             || announced::ends_now(facts, name);
         found.check(caused && drains, || Violation::DeletedWithoutCause { machine: name.clone() });
     }

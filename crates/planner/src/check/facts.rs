@@ -5,7 +5,8 @@ use crate::action::{Action, GroupAction, InstanceAction, MachineAction, PoolActi
 use crate::desired::{Desired, Goal, Size};
 use crate::memory::Memory;
 use crate::observed::{Ec2State, Finalizer, Observed};
-use foo_model::hook::{COMPLETE_BEFORE_DEADLINE, HookConfig, LONGEST_WAIT};
+use foo_model::group::GroupStatus;
+use foo_model::hook::{COMPLETE_BEFORE_DEADLINE, HookConfig, LONGEST_WAIT, NODE_COMES};
 use foo_model::names::{self, TAG_INSTALLATION};
 use foo_model::{
     Adoption, Decrement, FooMachine, Group, Instance, InstanceId, InstancesMix, LaunchTemplateId,
@@ -123,7 +124,25 @@ impl<'a> Facts<'a> {
         let out_of_time = since.filter(|_| known).is_some_and(|since| {
             since.until(self.observed.now) >= LONGEST_WAIT.saturating_sub(COMPLETE_BEFORE_DEADLINE)
         });
-        no_machine || drained || out_of_time
+        (no_machine && !self.awaits_node(&name)) || drained || out_of_time
+    }
+
+    /// Whether the termination of an adopted instance waits for its FooMachine, Machine and Node.
+    pub(super) fn awaits_node(&self, name: &MachineName) -> bool {
+        let claim = self.foo_machines.get(name);
+        let Some(id) = self.instance_of(name) else { return false };
+        let is_created = self.desired.goal == Goal::Run
+            && self.group.is_some_and(|group| group.status != GroupStatus::Deleting);
+        let comes = self.machines.contains_key(name) || is_created;
+        let is_being_deleted = claim.is_some_and(|claim| claim.deletion.is_deleting());
+        let is_dead = self.observed.ec2_states.get(id) == Some(&Ec2State::Gone);
+        if !self.waits(id) || !self.cannot_be_drained(name) || !comes || is_being_deleted || is_dead {
+            return false;
+        }
+        let remembered = self.memory.hook_waits.get(id).map(|hold| hold.since);
+        let since = remembered.or_else(|| claim?.hook_waiting_since);
+        let known = self.observed.clocks.proves_ages();
+        !known || since.is_none_or(|since| since.until(self.observed.now) < NODE_COMES)
     }
 
     /// Whether the Machine's instance is terminating or gone, or a user deleted its FooMachine.
@@ -271,14 +290,20 @@ impl<'a> Facts<'a> {
         of_version.or_else(|| self.content_of(name))
     }
 
-    /// Whether the Machine's instance may have run Pods before it had a Machine, and no Node of it is known: nothing would drain it.
-    pub(super) fn cannot_be_drained(&self, name: &MachineName) -> bool {
+    /// The instance of a FooMachine, or the one that would get it.
+    fn instance_of(&self, name: &MachineName) -> Option<&InstanceId> {
         let by_name = |id: &InstanceId| names::machine_name(&self.desired.identity.pool, id) == *name;
-        let id = match self.foo_machines.get(name) {
+        match self.foo_machines.get(name) {
             Some(claim) => Some(&claim.instance),
             None => self.instances.keys().copied().find(|id| by_name(id)),
+        }
+    }
+
+    /// Whether the Machine's instance may have run Pods before it had a Machine, and no Node of it is known: nothing would drain it.
+    pub(super) fn cannot_be_drained(&self, name: &MachineName) -> bool {
+        let Some(instance) = self.instance_of(name).and_then(|id| self.instances.get(id)) else {
+            return false;
         };
-        let Some(instance) = id.and_then(|id| self.instances.get(id)) else { return false };
         let no_node = self.machines.get(name).is_none_or(|machine| machine.node == NodeState::None);
         self.is_adopted() && no_node && self.content_of_instance(instance, name).is_none()
     }

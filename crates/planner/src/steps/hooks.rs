@@ -6,13 +6,15 @@
 //! events: the sweep shows the state.
 
 use crate::action::{HookAction, ReadAction};
+use crate::desired::Goal;
 use crate::draft::{Draft, Stage};
 use crate::memory::EFFECT_DEADLINE;
-use crate::observed::LastRead;
+use crate::observed::{Ec2State, LastRead};
 use crate::report::EventTrigger;
 use crate::situation::{MachineState, Member, Situation, View, claim, is_secured};
+use foo_model::group::GroupStatus;
 use foo_model::hook::{
-    COMPLETE_BEFORE_DEADLINE, DESCRIBE_HOOK_AFTER, HEARTBEAT_INTERVAL, HookConfig, HookWait,
+    COMPLETE_BEFORE_DEADLINE, DESCRIBE_HOOK_AFTER, HEARTBEAT_INTERVAL, HookConfig, HookWait, NODE_COMES,
 };
 use foo_model::{EventReason, Group, LifecycleState, Timestamp};
 use std::time::Duration;
@@ -20,9 +22,6 @@ use std::time::Duration;
 /// Maximum of completions in one plan. Each is a call; twenty leave room for other pools of the account, and
 /// the next pass continues.
 const COMPLETED_AT_ONCE: usize = 20;
-
-/// How long the termination of an adopted instance waits for its Machine, which drains it, and for the Machine's Node.
-const MACHINE_COMES: Duration = Duration::from_mins(10);
 
 /// When a pool is planned again whose adopted group is about to get the hook.
 const SECURED_SOON: Duration = Duration::from_secs(2);
@@ -135,16 +134,22 @@ fn hook_wait_of(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draf
     hold
 }
 
-/// Until when an adopted instance that AWS terminates waits for its Machine and Node: before Cluster API has found the Node, it
-/// would drain nothing. `None`: the Machine is deleted now.
+/// Until when an adopted instance that AWS terminates waits for its FooMachine, Machine and Node: before Cluster API has found the
+/// Node, it would drain nothing. `None`: nothing is awaited.
 pub(super) fn awaits_node(situation: &Situation<'_>, member: &Member<'_>) -> Option<Timestamp> {
-    if !member.waits_for_hook() || !member.cannot_be_drained() {
+    let is_dead = member.ec2_state == Some(Ec2State::Gone);
+    let is_created = situation.desired.goal == Goal::Run
+        && matches!(situation.view, View::Own(group) if group.status != GroupStatus::Deleting);
+    let comes = member.machine.is_some() || is_created;
+    if !member.waits_for_hook() || !member.cannot_be_drained() || is_dead || !comes {
         return None;
     }
     let now = situation.observed.now;
     let remembered = situation.memory.hook_waits.get(&member.instance.id).map(|hold| hold.since);
     let recorded = member.foo_machine.and_then(|foo_machine| foo_machine.hook_waiting_since);
-    let until = remembered.or(recorded).unwrap_or(now).plus(MACHINE_COMES);
+    // An age that is not known ends no instance.
+    let since = remembered.or(recorded).filter(|_| situation.knows_ages()).unwrap_or(now);
+    let until = since.plus(NODE_COMES);
     (now < until).then_some(until)
 }
 
@@ -162,11 +167,8 @@ fn verdict(situation: &Situation<'_>, member: &Member<'_>, hold: HookWait) -> Op
     match claim(member.foo_machine, member.machine, situation.memory) {
         MachineState::Released => Some(Verdict::Drained),
         // The Machine of an instance that has Pods is about to be created.
-        MachineState::New | MachineState::AwaitingMachine
-            if member.adopted && now < hold.since.plus(MACHINE_COMES) =>
-        {
-            None
-        }
+        MachineState::New if awaits_node(situation, member).is_some() => None,
+        MachineState::AwaitingMachine if member.adopted && now < hold.since.plus(NODE_COMES) => None,
         MachineState::New | MachineState::AwaitingMachine if member.machine.is_none() && !coming => {
             Some(Verdict::NeverJoined)
         }

@@ -10,7 +10,7 @@ use crate::situation::{MachineState, Member, Situation, View, claim, group_is_go
 use crate::steps::delete::delete_machine;
 use crate::steps::ends::{end, is_released};
 use crate::steps::group::protect;
-use crate::steps::{machines, objects};
+use crate::steps::{hooks, machines, objects};
 use foo_model::group::GroupStatus;
 use foo_model::{DeletionProtection, FooMachine, Group, LifecycleState, MachineName};
 use std::collections::BTreeSet;
@@ -47,8 +47,16 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft) {
 
 /// Deletes all Machines at once: Cluster API drains them in parallel and respects disruption budgets.
 fn delete_machines(situation: &Situation<'_>, draft: &mut Draft) {
-    let spared: BTreeSet<&MachineName> =
-        situation.members.iter().filter(|it| it.cannot_be_drained()).map(|member| &member.name).collect();
+    let mut spared: BTreeSet<&MachineName> = BTreeSet::new();
+    for member in situation.members.iter().filter(|it| it.cannot_be_drained()) {
+        match hooks::awaits_node(situation, member) {
+            Some(until) => draft.wake_at(until),
+            // AWS ends it in any case.
+            None if member.waits_for_hook() => continue,
+            None => {}
+        }
+        spared.insert(&member.name);
+    }
     for machine in situation.observed.machines.iter().filter(|machine| !spared.contains(&machine.name)) {
         delete_machine(situation, Some(machine), "the pool is being deleted", draft);
     }

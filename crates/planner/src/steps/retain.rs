@@ -12,9 +12,9 @@ use crate::report::EventTrigger;
 use crate::situation::{MachineState, Situation, View, group_is_gone};
 use crate::steps::delete::delete_machine;
 use crate::steps::ends::{end, is_released};
-use crate::steps::{machines, remove};
+use crate::steps::{hooks, machines, remove};
 use foo_model::names::{INSTALLATION_OF_RETAINED, TAG_INSTALLATION};
-use foo_model::{EventReason, FooMachine, Group, Machine, MachineName, MachinePause};
+use foo_model::{EventReason, FooMachine, Group, Machine, MachineName, MachinePause, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Takes the next steps.
@@ -93,6 +93,10 @@ fn leave(
             }
             _ if machine.deletion.is_deleting() => {}
             MachinePause::None if leaving => {
+                if let Some(until) = awaits_node(situation, name) {
+                    draft.wake_at(until);
+                    return;
+                }
                 delete_machine(situation, Some(machine), "AWS is terminating its instance", draft);
             }
             MachinePause::None | MachinePause::ByUser => {
@@ -108,6 +112,12 @@ fn leave(
         None if foo_machine.is_some_and(|foo_machine| foo_machine.deletion.is_deleting()) => {}
         None => draft.act(Stage::Machines, retained(None)),
     }
+}
+
+/// Until when the Machine of an instance that AWS terminates waits for its Node.
+fn awaits_node(situation: &Situation<'_>, name: &MachineName) -> Option<Timestamp> {
+    let member = situation.members.iter().find(|member| member.name == *name)?;
+    hooks::awaits_node(situation, member)
 }
 
 /// The Machines whose instances AWS is terminating, or that are gone; none while that is not known.

@@ -1,6 +1,6 @@
 //! The checker finds what is wrong with plans that the planner would not make.
 
-use crate::world::{World, pool};
+use crate::world::{World, pool, unowned_group};
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{
     Decrement, GroupChange, GroupName, GroupSettingsChange, InstanceId, MachinePause, Protection, SignalKind,
@@ -275,4 +275,37 @@ fn releasing_a_group_before_cluster_api_leaves_its_machines_alone() {
     assert_eq!(broken_by(&mut world, retain.clone()), []);
     world.kube.delete_machine(&name, world.now);
     assert_eq!(broken_by(&mut world, retain), [Rule::FinalizersLast], "a user paused its drain");
+}
+
+/// AWS terminates an adopted instance: the hook waits for its Node, and its Machine is not deleted before.
+#[test]
+fn ending_the_wait_for_the_node_of_an_adopted_instance() {
+    let with_a_taken_instance = || {
+        let mut world = pool().of(3).new_world();
+        world.adopt();
+        unowned_group(world.now, &mut world.cloud, 3);
+        let taken = world.instances()[0].clone();
+        world.kube.unlinked.insert(taken.clone());
+        world.settle();
+        world.cloud.terminate_by_aws(&taken, world.now);
+        world.read_group();
+        world.pass();
+        (world, taken)
+    };
+    let (mut world, taken) = with_a_taken_instance();
+    let name = world.name_of(&taken);
+    let index = world.kube.machines.iter().position(|machine| machine.name == name).unwrap();
+    let delete = delete(&world, index, Precondition::SameUid);
+    assert_eq!(broken_by(&mut world, delete.clone()), [Rule::DeletesOnlyWithCause]);
+    world.wait(11 * 60);
+    assert_eq!(broken_by(&mut world, delete), []);
+
+    let (mut world, taken) = with_a_taken_instance();
+    world.kube.machines.retain(|machine| machine.name != name);
+    world.kube.foo_machines.retain(|foo_machine| foo_machine.name != name);
+    let complete =
+        Action::Hook(HookAction::CompleteLifecycleAction { group: group(), id: taken, why: String::new() });
+    assert_eq!(broken_by(&mut world, complete.clone()), [Rule::CompletesOnlyDrained]);
+    world.wait(11 * 60);
+    assert_eq!(broken_by(&mut world, complete), []);
 }

@@ -37,7 +37,8 @@
 //! that it is exhaustive: the state space is finite, because time is relative ([`state`]) and moves in ticks of half a minute.
 //! Of an adopted group, what AWS terminates before there is a hook goes undrained: nothing of ours could change that.
 //! Among instances that are in the same state the first one moves first, except in drains. Instances come in service at once
-//! and Machines go right after their FooMachines, except in the deep run. Not here: the making and the removal of a pool,
+//! and Machines go right after their FooMachines, except in the deep run. Not here: the making, the removal and the retention of a pool, rebalancing between zones, the end of the wait for a Node that is
+//! never found, what a predecessor recorded of waits,
 //! external sizes, heartbeats, lost protection, disruption budgets that hold a drain; random interleavings have these
 //! (`tests/properties`). Nor a crash while the only instance is on trial: such a roll-out counts as finished afterwards.
 //!

@@ -5,7 +5,7 @@ use crate::world::{Fault, Pool, World, content, pool, unowned_group};
 use foo_model::group::GroupStatus;
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_GROUP, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
-    Adoption, Blocked, Instance, InstanceType, InstancesMix, LaunchTemplate, LaunchTemplateId,
+    Adoption, Blocked, Instance, InstanceId, InstanceType, InstancesMix, LaunchTemplate, LaunchTemplateId,
     LifecycleState, Process, Protection, Reason, SpotStrategy, TemplateVersion,
 };
 use foo_planner::Action;
@@ -296,32 +296,84 @@ fn an_adopted_instance_whose_node_is_not_found_is_never_deleted_by_the_provider(
     assert!(world.is_gone(), "{}", world.story());
 }
 
+/// An adopted group with an instance whose Node Cluster API has not found, and which AWS terminates.
+fn with_a_taken_instance() -> (World, InstanceId) {
+    let mut world = adopting(pool().of(3));
+    let taken = world.instances()[0].clone();
+    world.kube.unlinked.insert(taken.clone());
+    world.settle();
+    world.cloud.terminate_by_aws(&taken, world.now);
+    (world, taken)
+}
+
+/// Steps until so much time is over.
+fn steps_for(world: &mut World, duration: Duration) {
+    let began = world.now;
+    while began.until(world.now) < duration {
+        world.step();
+        world.wait(5);
+    }
+}
+
+fn waits(world: &World, id: &InstanceId) {
+    assert_eq!(world.cloud.lifecycle(id), Some(LifecycleState::TerminatingWait), "{}", world.story());
+    assert!(world.kube.alive().contains(&world.name_of(id)), "{}", world.story());
+}
+
 /// AWS waits for the hook: time for Cluster API to find the Node, without which it drains nothing.
 #[test]
 fn an_adopted_instance_that_aws_terminates_waits_for_its_node() {
-    for comes in [true, false] {
-        let mut world = adopting(pool().of(3));
-        let taken = world.instances()[0].clone();
-        world.kube.unlinked.insert(taken.clone());
-        world.settle();
-        let name = world.name_of(&taken);
-        world.cloud.terminate_by_aws(&taken, world.now);
-        let began = world.now;
-        while began.until(world.now) < Duration::from_mins(9) {
-            world.step();
-            world.wait(5);
+    let (mut world, taken) = with_a_taken_instance();
+    steps_for(&mut world, Duration::from_mins(5));
+    // Another manager knows from the FooMachine when the wait began.
+    world.restart(0);
+    steps_for(&mut world, Duration::from_mins(4));
+    waits(&world, &taken);
+    world.kube.unlinked.remove(&taken);
+    world.settle();
+    assert!(world.kube.drained.contains(&world.name_of(&taken)), "{}", world.story());
+    assert!(!world.instances().contains(&taken), "{}", world.story());
+}
+
+/// A Node of another provider id never comes.
+#[test]
+fn an_adopted_instance_that_aws_terminates_waits_ten_minutes() {
+    for removed in [false, true] {
+        let (mut world, taken) = with_a_taken_instance();
+        world.desired.retains_adopted = false;
+        if removed {
+            world.delete_pool();
         }
-        assert_eq!(world.cloud.lifecycle(&taken), Some(LifecycleState::TerminatingWait), "{}", world.story());
-        assert!(world.kube.alive().contains(&name), "{}", world.story());
-        if comes {
-            world.kube.unlinked.remove(&taken);
-        } else {
-            world.kube.drained.insert(name.clone());
-        }
-        world.settle();
-        assert!(!world.instances().contains(&taken), "{}", world.story());
-        assert!(world.kube.drained.contains(&name), "{}", world.story());
+        steps_for(&mut world, Duration::from_mins(9));
+        waits(&world, &taken);
+        // What runs there is the user's matter now, who is told by the condition.
+        world.kube.drained.insert(world.name_of(&taken));
+        steps_for(&mut world, Duration::from_mins(3));
+        assert!(!world.instances().contains(&taken), "{removed}: {}", world.story());
     }
+}
+
+/// The hook stays until those that AWS terminates are drained.
+#[test]
+fn a_retained_group_waits_for_the_node_of_an_instance_that_aws_terminates() {
+    let (mut world, taken) = with_a_taken_instance();
+    world.delete_pool_retaining();
+    steps_for(&mut world, Duration::from_mins(8));
+    waits(&world, &taken);
+    assert!(world.cloud.hook.is_some(), "{}", world.story());
+    world.kube.unlinked.remove(&taken);
+    world.settle();
+    assert!(world.kube.drained.contains(&world.name_of(&taken)), "{}", world.story());
+}
+
+/// There is nothing to wait for.
+#[test]
+fn a_dead_adopted_instance_is_not_waited_for() {
+    let (mut world, taken) = with_a_taken_instance();
+    world.kill(&taken);
+    world.kube.drained.insert(world.name_of(&taken));
+    steps_for(&mut world, Duration::from_mins(4));
+    assert!(!world.kube.alive().contains(&world.name_of(&taken)), "{}", world.story());
 }
 
 /// At whatever moment: no adopted instance ends undrained (see `truth.rs`).
