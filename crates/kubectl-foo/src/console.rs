@@ -52,7 +52,7 @@ pub async fn read(
 
 /// The output as lines of text: without colours, and with line ends as here.
 pub fn text(console: &Console) -> String {
-    let plain = without_sequences(&console.output);
+    let plain = without_sequences(&console.output).replace('\t', "    ");
     let lines: Vec<&str> = plain.lines().map(|line| line.trim_end_matches('\r')).collect();
     if lines.is_empty() { String::new() } else { lines.join("\n") + "\n" }
 }
@@ -68,14 +68,16 @@ pub fn warning(console: &Console) -> Option<String> {
     at.as_ref().map(|at| format!("console output of {instance} until {at}"))
 }
 
-/// The text without the control sequences of terminals (ECMA-48: `ESC [`, parameters, one final byte).
+/// The text without the control sequences of terminals (ECMA-48: `ESC [`, parameters, one final byte). One that is cut off ends where
+/// it is.
 fn without_sequences(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("\u{1b}[") {
         plain.push_str(before);
-        let end = after.find(|c: char| ('\u{40}'..='\u{7e}').contains(&c));
-        rest = end.and_then(|end| after.get(end + 1..)).unwrap_or_default();
+        let after = after.trim_start_matches(|c: char| ('\u{20}'..='\u{3f}').contains(&c));
+        let is_final = |c: &char| ('\u{40}'..='\u{7e}').contains(c);
+        rest = after.strip_prefix(|c: char| is_final(&c)).unwrap_or(after);
     }
     plain + rest
 }

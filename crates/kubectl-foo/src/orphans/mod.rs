@@ -9,11 +9,12 @@ mod text;
 pub use owner::{Objects, Orphan, Orphans, Resource, orphans};
 pub use text::text;
 
-use crate::access::Reads;
+use crate::access::{Listed, Reads};
 use crate::aws::Aws;
 use crate::refused::{Request, refused};
 use anyhow::{Result, anyhow};
 use foo_api::{FooCluster, FooControlPlane, FooMachinePool};
+use foo_model::names::TAG_CONTROL_PLANE;
 use futures::{StreamExt as _, TryStreamExt as _};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, Client};
@@ -40,31 +41,54 @@ pub struct Found {
     pub warnings: Vec<String>,
 }
 
-/// Reads objects in all namespaces, and AWS in these regions, or those of all FooClusters.
+/// Reads AWS in these regions, or those of all FooClusters, and then objects in all namespaces: whatever was created meanwhile has
+/// its object.
 ///
 /// # Errors
-/// A right is missing, or AWS cannot be reached.
+/// A right is missing, AWS cannot be reached, or an object cannot be decoded: it may have what would be called an orphan.
 pub async fn read(client: &Client, regions: &[String], profile: Option<&str>) -> Result<Found> {
-    let reads = Reads::new(client, None);
-    let clusters: Vec<FooCluster> = reads.list(None).await?;
-    let objects = Objects {
-        installation: installation(client).await?,
-        pools: reads.list::<FooMachinePool>(None).await?,
-        control_planes: reads.list_if_served::<FooControlPlane>().await?,
-        clusters,
+    let installation = installation(client).await?;
+    let regions: BTreeSet<String> = if regions.is_empty() {
+        list(client).await?.iter().map(|cluster: &FooCluster| cluster.spec.region.clone()).collect()
+    } else {
+        regions.iter().cloned().collect()
     };
-    let of_clusters = objects.clusters.iter().map(|cluster| cluster.spec.region.clone());
-    let regions: BTreeSet<String> =
-        if regions.is_empty() { of_clusters.collect() } else { regions.iter().cloned().collect() };
     if regions.is_empty() {
         return Err(anyhow!("there is no FooCluster: name the regions with --region"));
     }
     let mut resources = Vec::new();
-    for region in regions {
-        let aws = Aws::new(region, profile.map(str::to_owned));
+    for region in &regions {
+        let aws = Aws::new(region.as_str(), profile.map(str::to_owned));
         resources.extend(of_region(&aws).await?);
     }
-    Ok(Found { orphans: orphans(&resources, &objects), warnings: reads.warnings() })
+    let mut warnings = Vec::new();
+    let control_planes = if resources.iter().any(|it| it.tags.contains_key(TAG_CONTROL_PLANE)) {
+        let listed = list::<FooControlPlane>(client).await;
+        listed.map_err(|error| warnings.push(format!("EKS clusters are left out: {error:#}"))).ok()
+    } else {
+        Some(Vec::new())
+    };
+    if control_planes.is_none() {
+        resources.retain(|it| !it.tags.contains_key(TAG_CONTROL_PLANE));
+    }
+    let objects = Objects {
+        installation,
+        pools: list(client).await?,
+        control_planes: control_planes.unwrap_or_default(),
+        clusters: list(client).await?,
+    };
+    let orphans = Orphans { regions: regions.into_iter().collect(), ..orphans(&resources, &objects) };
+    Ok(Found { orphans, warnings })
+}
+
+/// All objects of a kind. One that cannot be decoded is an error here.
+async fn list<K: Listed>(client: &Client) -> Result<Vec<K>> {
+    let reads = Reads::new(client, None);
+    let listed = reads.list(None).await?;
+    match reads.warnings().into_iter().next() {
+        None => Ok(listed),
+        Some(undecodable) => Err(anyhow!(undecodable)),
+    }
 }
 
 /// The id of this management cluster.
@@ -188,11 +212,16 @@ async fn read_tags(aws: &Aws, command: [&str; 4]) -> Result<Vec<Resource>> {
 async fn of_eks(aws: &Aws) -> Result<Vec<Resource>> {
     let listed: Clusters = aws.read(&["eks", "list-clusters"]).await?;
     let described = futures::stream::iter(listed.clusters).map(async |name| {
-        let read: Described = aws.read(&["eks", "describe-cluster", "--name", &name]).await?;
-        anyhow::Ok(read.cluster)
+        match aws.read::<Described>(&["eks", "describe-cluster", "--name", &name]).await {
+            Ok(read) => anyhow::Ok(Some(read.cluster)),
+            // It was deleted since it was listed.
+            Err(error) if error.to_string().contains("ResourceNotFoundException") => Ok(None),
+            Err(error) => Err(error),
+        }
     });
-    let clusters: Vec<Cluster> = described.buffered(AT_A_TIME).try_collect().await?;
-    let own = clusters.into_iter().filter(|it| it.tags.keys().any(|key| key.starts_with(PROVIDER)));
+    let clusters: Vec<Option<Cluster>> = described.buffered(AT_A_TIME).try_collect().await?;
+    let clusters = clusters.into_iter().flatten();
+    let own = clusters.filter(|it| it.tags.keys().any(|key| key.starts_with(PROVIDER)));
     let resource = |cluster: Cluster| Resource {
         region: aws.region().to_owned(),
         kind: "eks-cluster".to_owned(),

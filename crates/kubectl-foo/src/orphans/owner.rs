@@ -47,6 +47,8 @@ pub struct Orphans {
     pub orphans: Vec<Orphan>,
     /// Number of resources that other management clusters have.
     pub of_other_installations: usize,
+    /// The regions that were read.
+    pub regions: Vec<String>,
 }
 
 /// A resource without an object.
@@ -101,8 +103,10 @@ impl Price {
 /// The resources that no object has.
 pub fn orphans(resources: &[Resource], objects: &Objects) -> Orphans {
     let mut found = Orphans::default();
+    let of_groups = installations_of_groups(resources);
     for resource in resources {
-        match objects.owner(resource) {
+        let of_group = group_of(resource).and_then(|group| of_groups.get(&group)).copied();
+        match objects.owner(resource, of_group) {
             Owner::Exists => {}
             Owner::Elsewhere => found.of_other_installations += 1,
             Owner::Missing(why) => found.orphans.push(Orphan {
@@ -119,6 +123,20 @@ pub fn orphans(resources: &[Resource], objects: &Objects) -> Orphans {
     found
 }
 
+/// Region, Cluster and pool of a resource.
+type GroupOf<'r> = (&'r str, &'r str, &'r str);
+
+fn group_of(resource: &Resource) -> Option<GroupOf<'_>> {
+    let tag = |key: &str| resource.tags.get(key).map(String::as_str);
+    Some((resource.region.as_str(), tag(TAG_CLUSTER)?, tag(TAG_POOL)?))
+}
+
+/// The management cluster of each group. Its launch template, instances and volumes have no tag of their own for that.
+fn installations_of_groups(resources: &[Resource]) -> BTreeMap<GroupOf<'_>, &str> {
+    let groups = resources.iter().filter(|resource| resource.kind == GROUP);
+    groups.filter_map(|group| Some((group_of(group)?, group.tags.get(TAG_INSTALLATION)?.as_str()))).collect()
+}
+
 enum Owner {
     Exists,
     /// An object of another management cluster may have it.
@@ -127,12 +145,17 @@ enum Owner {
 }
 
 impl Objects {
-    fn owner(&self, resource: &Resource) -> Owner {
+    /// Whether an object has it. `of_group`: the management cluster of its group.
+    fn owner(&self, resource: &Resource, of_group: Option<&str>) -> Owner {
         let tag = |key: &str| resource.tags.get(key).map(String::as_str);
+        let installation = tag(TAG_INSTALLATION).or(of_group);
         let owners = [TAG_NETWORK, TAG_CONTROL_PLANE, TAG_POOL];
         if owners.iter().all(|key| tag(key).is_none()) {
             // Others may have tags of the provider, too: the consent to an adoption, for example.
             return Owner::Exists;
+        }
+        if installation.is_some_and(|it| it != self.installation && it != INSTALLATION_OF_RETAINED) {
+            return Owner::Elsewhere;
         }
         let Some((namespace, cluster)) = tag(TAG_CLUSTER).and_then(|it| it.split_once('/')) else {
             return Owner::Missing(format!("it has no tag {TAG_CLUSTER}"));
@@ -163,12 +186,14 @@ impl Objects {
             let what = format!("no FooMachinePool {namespace}/{pool} of Cluster {cluster} has it");
             (self.pools.iter().any(has), what)
         };
-        match tag(TAG_INSTALLATION) {
+        match installation {
             _ if exists => Owner::Exists,
             Some(INSTALLATION_OF_RETAINED) => {
                 Owner::Missing("it was retained when its pool was deleted (deletionPolicy)".to_owned())
             }
-            Some(other) if other != self.installation => Owner::Elsewhere,
+            Some(_) if tag(TAG_NETWORK).is_some() => {
+                Owner::Missing(format!("{what}, or it was retained (deletionPolicy)"))
+            }
             Some(_) => Owner::Missing(what),
             None => Owner::Missing(format!("{what}; another management cluster may have it")),
         }

@@ -13,7 +13,7 @@ pub fn text(found: &Orphans) -> String {
     let rows = found.orphans.iter().map(row).collect();
     let lines = table(["REGION", "CLUSTER", "TYPE", "ID", "PRICE", "WHY"], rows);
     if lines.is_empty() {
-        text.push_str("everything with the provider's tags belongs to an object\n");
+        line(&mut text, &format!("no orphans in {}", found.regions.join(", ")));
     }
     for one in &lines {
         line(&mut text, one);

@@ -1,6 +1,10 @@
 //! What `kubectl foo orphans` prints for resources with the provider's tags.
 
+use crate::commands::{run, world};
 use crate::is_printed;
+use foo_api::FooCluster;
+use kube::Api;
+use kube::api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams};
 use kubectl_foo::orphans::{Objects, Resource, orphans, text};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -88,9 +92,54 @@ fn what_belongs_to_nothing_is_listed_with_its_price() {
     is_printed("orphans", &text(&found));
 }
 
+/// What a group has is where the group is.
+#[test]
+fn instances_of_a_retained_or_foreign_group_are_as_their_group() {
+    let found = orphans(
+        &[
+            resource("auto-scaling-group", "kept", &[("pool", "kept"), ("installation", "retained")]),
+            resource("instance", "i-1", &[("pool", "kept")]),
+            resource(
+                "auto-scaling-group",
+                "foreign-group",
+                &[("pool", "foreign"), ("installation", "another")],
+            ),
+            resource("instance", "i-2", &[("pool", "foreign")]),
+            resource("launch-template", "lt-2", &[("pool", "foreign")]),
+        ],
+        &objects(),
+    );
+    assert_eq!(found.of_other_installations, 3);
+    let why: Vec<(&str, &str)> = found.orphans.iter().map(|it| (it.id.as_str(), it.why.as_str())).collect();
+    let retained = "it was retained when its pool was deleted (deletionPolicy)";
+    assert_eq!(why, [("kept", retained), ("i-1", retained)]);
+}
+
 #[test]
 fn where_everything_has_its_object_that_is_said() {
-    let found =
-        orphans(&[resource("vpc", "vpc-1", &[("network", "network-1"), ("installation", OWN)])], &objects());
-    assert_eq!(text(&found), "everything with the provider's tags belongs to an object\n");
+    let own = resource("vpc", "vpc-1", &[("network", "network-1"), ("installation", OWN)]);
+    let mut found = orphans(&[own], &objects());
+    found.regions = vec!["eu-central-1".to_owned(), "eu-west-1".to_owned()];
+    assert_eq!(text(&found), "no orphans in eu-central-1, eu-west-1\n");
+}
+
+/// It may have what would be called an orphan.
+#[tokio::test]
+async fn an_object_that_cannot_be_decoded_is_an_error() {
+    let server = world();
+    let clusters: Api<DynamicObject> =
+        Api::namespaced_with(server.client(), "default", &ApiResource::erase::<FooCluster>(&()));
+    let newer = json!({
+        "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooCluster",
+        "metadata": {"name": "newer", "namespace": "default"},
+        "spec": {"region": "eu-central-1", "network": {"managed": {"cidr": "10.0.0.0/16"}}},
+    });
+    clusters.create(&PostParams::default(), &serde_json::from_value(newer).unwrap()).await.unwrap();
+    let condition = json!({
+        "type": "Ready", "status": "True", "reason": "Ready", "message": "", "lastTransitionTime": "in a form to come",
+    });
+    let status = Patch::Merge(json!({"status": {"conditions": [condition]}}));
+    clusters.patch_status("newer", &PatchParams::default(), &status).await.unwrap();
+    let ran = run(&server, "orphans -A").await;
+    assert!(ran.error().contains("FooCluster newer cannot be read"), "{}", ran.error());
 }
