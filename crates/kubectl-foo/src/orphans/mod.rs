@@ -13,7 +13,7 @@ use crate::access::{Listed, Reads};
 use crate::aws::Aws;
 use crate::refused::{Request, refused};
 use anyhow::{Result, anyhow};
-use foo_api::{FooCluster, FooControlPlane, FooMachinePool};
+use foo_api::{FooCluster, FooControlPlane};
 use foo_model::names::TAG_CONTROL_PLANE;
 use futures::{StreamExt as _, TryStreamExt as _};
 use k8s_openapi::api::core::v1::Namespace;

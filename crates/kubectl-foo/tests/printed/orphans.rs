@@ -3,6 +3,7 @@
 use crate::commands::{run, world};
 use crate::is_printed;
 use foo_api::FooCluster;
+use k8s_openapi::api::core::v1::Namespace;
 use kube::Api;
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams};
 use kubectl_foo::orphans::{Objects, Resource, orphans, text};
@@ -127,6 +128,8 @@ fn where_everything_has_its_object_that_is_said() {
 #[tokio::test]
 async fn an_object_that_cannot_be_decoded_is_an_error() {
     let server = world();
+    let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": "kube-system"}})).unwrap();
+    server.create(&namespace).unwrap();
     let clusters: Api<DynamicObject> =
         Api::namespaced_with(server.client(), "default", &ApiResource::erase::<FooCluster>(&()));
     let newer = json!({

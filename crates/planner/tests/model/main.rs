@@ -35,7 +35,7 @@
 //! By scenario: 1 to 3 instances at the start, one change of content, one or two of the desired replicas, one or two marks, one instance
 //! lost to AWS, one person's deletion, one fault (a crash, a lost request or response), one hand-over, one late read. Within
 //! that it is exhaustive: the state space is finite, because time is relative ([`state`]) and moves in ticks of half a minute.
-//! Of an adopted group, what AWS terminates before there is a hook goes undrained: nothing of ours could change that.
+//! Of an adopted group, what AWS terminates before there is a hook goes undrained: no action of the provider could change that.
 //! Among instances that are in the same state the first one moves first, except in drains. Instances come in service at once
 //! and Machines go right after their FooMachines, except in the deep run. Not here: the making, the removal and the retention of a pool, rebalancing between zones, the end of the wait for a Node that is
 //! never found, what a predecessor recorded of waits,

@@ -24,7 +24,7 @@ pub(crate) enum Whose {
     Nobodys,
     /// This pool's, in another management cluster.
     AnotherInstallations,
-    /// Nobody's at first; the owner of the account lets the pool adopt it.
+    /// Without an owner at first, and with the tag that lets the pool adopt it.
     Adoptable,
 }
 

@@ -346,7 +346,7 @@ fn an_adopted_instance_that_aws_terminates_waits_ten_minutes() {
         }
         steps_for(&mut world, Duration::from_mins(9));
         waits(&world, &taken);
-        // What runs there is the user's matter now, who is told by the condition.
+        // What runs there ends with the instance.
         world.kube.drained.insert(world.name_of(&taken));
         steps_for(&mut world, Duration::from_mins(3));
         assert!(!world.instances().contains(&taken), "{removed}: {}", world.story());
