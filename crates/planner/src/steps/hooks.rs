@@ -168,7 +168,11 @@ fn verdict(situation: &Situation<'_>, member: &Member<'_>, hold: HookWait) -> Op
         MachineState::Released => Some(Verdict::Drained),
         // The Machine of an instance that has Pods is about to be created.
         MachineState::New if awaits_node(situation, member).is_some() => None,
-        MachineState::AwaitingMachine if member.adopted && now < hold.since.plus(NODE_COMES) => None,
+        MachineState::AwaitingMachine
+            if member.adopted && (!situation.knows_ages() || now < hold.since.plus(NODE_COMES)) =>
+        {
+            None
+        }
         MachineState::New | MachineState::AwaitingMachine if member.machine.is_none() && !coming => {
             Some(Verdict::NeverJoined)
         }

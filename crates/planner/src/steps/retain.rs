@@ -15,7 +15,7 @@ use crate::steps::ends::{end, is_released};
 use crate::steps::{hooks, machines, remove};
 use foo_model::names::{INSTALLATION_OF_RETAINED, TAG_INSTALLATION};
 use foo_model::{EventReason, FooMachine, Group, Machine, MachineName, MachinePause, Timestamp};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Takes the next steps.
 pub(crate) fn retain(situation: &Situation<'_>, draft: &mut Draft) {
@@ -64,7 +64,7 @@ fn leave_all(situation: &Situation<'_>, draft: &mut Draft) {
         objects.entry(&machine.name).or_default().1 = Some(machine);
     }
     for (name, (foo_machine, machine)) in objects {
-        leave(situation, name, foo_machine, machine, leaving.contains(name), draft);
+        leave(situation, name, foo_machine, machine, leaving.get(name).copied(), draft);
     }
 }
 
@@ -74,7 +74,7 @@ fn leave(
     name: &MachineName,
     foo_machine: Option<&FooMachine>,
     machine: Option<&Machine>,
-    leaving: bool,
+    leaving: Option<Leaving>,
     draft: &mut Draft,
 ) {
     let retained = |machine: Option<&Machine>| MachineAction::RetainInstance {
@@ -88,17 +88,18 @@ fn leave(
         Some(machine) => match machine.pause {
             MachinePause::Removing => draft.act(Stage::Machines, retained(Some(machine))),
             // A user deleted it after the provider paused it, or AWS terminates its instance: it is drained as any other.
-            MachinePause::Requested | MachinePause::InForce if machine.deletion.is_deleting() || leaving => {
+            MachinePause::Requested | MachinePause::InForce
+                if machine.deletion.is_deleting() || leaving.is_some() =>
+            {
                 draft.act(Stage::Machines, resume(machine));
             }
             _ if machine.deletion.is_deleting() => {}
-            MachinePause::None if leaving => {
-                if let Some(until) = awaits_node(situation, name) {
-                    draft.wake_at(until);
-                    return;
+            MachinePause::None if leaving.is_some() => match leaving {
+                Some(Leaving::AwaitsNode(until)) => draft.wake_at(until),
+                Some(Leaving::Now) | None => {
+                    delete_machine(situation, Some(machine), "AWS is terminating its instance", draft);
                 }
-                delete_machine(situation, Some(machine), "AWS is terminating its instance", draft);
-            }
+            },
             MachinePause::None | MachinePause::ByUser => {
                 let uid = machine.uid.clone();
                 draft.act(Stage::Machines, MachineAction::PauseMachine { name: name.clone(), uid });
@@ -114,20 +115,26 @@ fn leave(
     }
 }
 
-/// Until when the Machine of an instance that AWS terminates waits for its Node.
-fn awaits_node(situation: &Situation<'_>, name: &MachineName) -> Option<Timestamp> {
-    let member = situation.members.iter().find(|member| member.name == *name)?;
-    hooks::awaits_node(situation, member)
+/// What becomes of a Machine whose instance AWS is terminating, or that is gone.
+#[derive(Clone, Copy)]
+enum Leaving {
+    /// It is drained.
+    Now,
+    /// It waits until then for its Node.
+    AwaitsNode(Timestamp),
 }
 
 /// The Machines whose instances AWS is terminating, or that are gone; none while that is not known.
-fn leaving<'s>(situation: &'s Situation<'_>) -> BTreeSet<&'s MachineName> {
+fn leaving<'s>(situation: &'s Situation<'_>) -> BTreeMap<&'s MachineName, Leaving> {
     if !situation.knows_members() {
-        return BTreeSet::new();
+        return BTreeMap::new();
     }
-    let terminating = situation.members_that_are(MachineState::Terminating).map(|member| &member.name);
+    let terminating = situation.members_that_are(MachineState::Terminating).map(|member| {
+        let awaits = hooks::awaits_node(situation, member);
+        (&member.name, awaits.map_or(Leaving::Now, Leaving::AwaitsNode))
+    });
     let gone = situation.missing.iter().filter(|missing| missing.ec2_state == Some(Ec2State::Gone));
-    terminating.chain(gone.map(|missing| &missing.foo_machine.name)).collect()
+    terminating.chain(gone.map(|missing| (&missing.foo_machine.name, Leaving::Now))).collect()
 }
 
 /// Deletes the hook; then a tag says that no management cluster has the group.

@@ -5,14 +5,14 @@ use crate::world::{Fault, Pool, World, content, pool, unowned_group};
 use foo_model::group::GroupStatus;
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_GROUP, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
-    Adoption, Blocked, Instance, InstanceId, InstanceType, InstancesMix, LaunchTemplate, LaunchTemplateId,
-    LifecycleState, Process, Protection, Reason, SpotStrategy, TemplateVersion,
+    Adoption, Agreement, Blocked, Instance, InstanceId, InstanceType, InstancesMix, LaunchTemplate,
+    LaunchTemplateId, LifecycleState, Process, Protection, Reason, SpotStrategy, TemplateVersion,
 };
-use foo_planner::Action;
-use foo_planner::action::GroupAction;
+use foo_planner::action::{GroupAction, HookAction};
 use foo_planner::desired::Wanted;
 use foo_planner::observed::{Finalizer, LastRead};
 use foo_planner::report::ConditionKind;
+use foo_planner::{Action, Observed, plan, violations};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -364,6 +364,32 @@ fn a_retained_group_waits_for_the_node_of_an_instance_that_aws_terminates() {
     world.kube.unlinked.remove(&taken);
     world.settle();
     assert!(world.kube.drained.contains(&world.name_of(&taken)), "{}", world.story());
+}
+
+/// No instance ends because of an age while the clocks differ, and the checker agrees with the planner.
+#[test]
+fn without_known_ages_the_hook_of_an_adopted_instance_waits_on() {
+    for has_foo_machine in [true, false] {
+        let (mut world, taken) = with_a_taken_instance();
+        let name = world.name_of(&taken);
+        world.read_group();
+        world.pass();
+        world.kube.machines.retain(|machine| machine.name != name);
+        if !has_foo_machine {
+            world.kube.foo_machines.retain(|foo_machine| foo_machine.name != name);
+        }
+        world.wait(11 * 60);
+        world.read_group();
+        for (clocks, completes) in [(Agreement::Differ, false), (Agreement::Agree, true)] {
+            let observed = Observed { clocks, ..world.observe(0) };
+            let memory = world.managers[0].memory.clone();
+            let plan = plan(&world.desired, &observed, &memory);
+            let is_completion =
+                |it: &Action| matches!(it, Action::Hook(HookAction::CompleteLifecycleAction { .. }));
+            assert_eq!(plan.actions.iter().any(is_completion), completes, "{clocks:?}: {:?}", plan.actions);
+            assert_eq!(violations(&world.desired, &observed, &memory, &plan), []);
+        }
+    }
 }
 
 /// There is nothing to wait for.
