@@ -17,6 +17,8 @@ pub const PAUSED_FOR_RETENTION: &str = "infrastructure.foo.com/deletion-policy-r
 pub const PAUSED_FOR_REMOVAL: &str = "infrastructure.foo.com/deletion-policy-retain-removing";
 /// Finalizer of Cluster API on Machines.
 pub const CAPI_MACHINE_FINALIZER: &str = "machine.cluster.x-k8s.io";
+/// The namespace whose uid is the id of a management cluster: every cluster has it, and it is never deleted.
+pub const INSTALLATION_NAMESPACE: &str = "kube-system";
 /// Annotation on a MachinePool: its replicas are set outside of Cluster API, unless the value is `false`.
 pub const REPLICAS_MANAGED_BY_ANNOTATION: &str = "cluster.x-k8s.io/replicas-managed-by";
 /// Annotation on a Machine: deleted first when there are more Machines than desired.

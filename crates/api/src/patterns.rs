@@ -61,9 +61,37 @@ pub fn is_object_name(name: &str) -> bool {
     name.len() <= 253 && name.split('.').all(is_label)
 }
 
+/// Whether [`AWS_NAME`] matches the name.
+pub fn is_aws_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric();
+    let fits = (3..=128).contains(&name.len()) && name.starts_with(plain);
+    fits && name.chars().all(|c| plain(c) || "_./()-".contains(c))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_groups_are_as_the_pattern_has_them() {
+        for good in ["abc", "9a_", "legacy_workers/(1)", "a.b-c", &"a".repeat(128)] {
+            assert!(is_aws_name(good), "{good}");
+        }
+        for bad in [
+            "",
+            "ab",
+            "_ab",
+            "(abc",
+            "my group",
+            "file:///etc/passwd",
+            "[abc]",
+            "äbc",
+            "abc\n",
+            &"a".repeat(129),
+        ] {
+            assert!(!is_aws_name(bad), "{bad}");
+        }
+    }
 
     #[test]
     fn names_of_objects_are_dns_subdomains() {

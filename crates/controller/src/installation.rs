@@ -3,14 +3,13 @@
 //! snapshot has the same.
 
 use crate::readiness::Readiness;
+use foo_api::names::INSTALLATION_NAMESPACE;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, Client};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Every cluster has this namespace, and it is never deleted.
-const NAMESPACE: &str = "kube-system";
 /// Pause before the next attempt to read it.
 const AGAIN: Duration = Duration::from_secs(5);
 /// Timeout of one request.
@@ -24,20 +23,22 @@ pub(crate) async fn id(client: &Client, readiness: &Readiness) -> Arc<str> {
     readiness.wait_for("the uid of namespace kube-system", move || is_known.load(Ordering::Relaxed));
     let namespaces: Api<Namespace> = Api::all(client.clone());
     loop {
-        let read = tokio::time::timeout(PATIENCE, namespaces.get_metadata(NAMESPACE)).await;
+        let read = tokio::time::timeout(PATIENCE, namespaces.get_metadata(INSTALLATION_NAMESPACE)).await;
         match read {
             Ok(Ok(namespace)) => {
                 if let Some(uid) = namespace.metadata.uid {
                     known.store(true, Ordering::Relaxed);
                     return uid.into();
                 }
-                tracing::warn!("namespace {NAMESPACE} has no uid; no pool is reconciled until it has");
+                tracing::warn!(
+                    "namespace {INSTALLATION_NAMESPACE} has no uid; no pool is reconciled until it has"
+                );
             }
             Ok(Err(error)) => {
-                tracing::warn!(%error, "could not read namespace {NAMESPACE}; no pool is reconciled until that succeeds");
+                tracing::warn!(%error, "could not read namespace {INSTALLATION_NAMESPACE}; no pool is reconciled until that succeeds");
             }
             Err(_elapsed) => tracing::warn!(
-                "could not read namespace {NAMESPACE} in time; no pool is reconciled until that succeeds"
+                "could not read namespace {INSTALLATION_NAMESPACE} in time; no pool is reconciled until that succeeds"
             ),
         }
         tokio::time::sleep(AGAIN).await;

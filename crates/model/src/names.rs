@@ -19,6 +19,8 @@ pub const IMAGE_ANNOTATION: &str = "infrastructure.foo.com/image";
 /// taken off by the provider once the group is this one's.
 pub const ADOPT_FROM_ANNOTATION: &str = "infrastructure.foo.com/adopt-from";
 
+/// Beginning of the keys of all tags of the provider.
+pub const TAG_PREFIX: &str = "infrastructure.foo.com/";
 /// Tag on everything that the provider owns: `<namespace>/<cluster>`.
 pub const TAG_CLUSTER: &str = "infrastructure.foo.com/cluster";
 /// Tag on everything that the provider owns: `<pool>`.

@@ -1,6 +1,6 @@
 //! Runs a command-line program to its end, as a user would, and returns what it printed.
 
-use crate::process::LESS_GARBAGE_COLLECTION;
+use crate::process::{LESS_GARBAGE_COLLECTION, aws_variables};
 use anyhow::{Context as _, Result, bail};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -27,8 +27,7 @@ where
 {
     let mut command = Command::new(program);
     command.args(args);
-    // Those of the machine must not reach it: they could point at a real account.
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("AWS_")) {
+    for name in aws_variables() {
         command.env_remove(name);
     }
     command.envs([LESS_GARBAGE_COLLECTION]).envs(env.iter().copied());

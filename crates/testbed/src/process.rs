@@ -7,7 +7,7 @@
 
 use crate::lock;
 use anyhow::{Context as _, Result, bail};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -43,6 +43,12 @@ const TAIL_LINES: usize = 40;
 /// memory, 80 MB for each kube-apiserver. Other programs do not read it.
 pub(crate) const LESS_GARBAGE_COLLECTION: (&str, &str) = ("GOGC", "400");
 
+/// Names of this process's variables that the AWS CLI and the SDKs read. No program of the test bed gets them: they could point at a
+/// real account.
+pub(crate) fn aws_variables() -> impl Iterator<Item = OsString> {
+    std::env::vars_os().map(|(name, _)| name).filter(|name| name.to_string_lossy().starts_with("AWS_"))
+}
+
 /// What can be sent to a running program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
@@ -75,18 +81,19 @@ struct Control {
 impl Process {
     /// Starts `program`; its output is appended to `log`, whose folder must exist.
     ///
-    /// `env` is added to our own environment and [`LESS_GARBAGE_COLLECTION`]. Returns as soon as the program runs, not when
+    /// `env` is added to our own environment without AWS's variables, and to [`LESS_GARBAGE_COLLECTION`]. Returns as soon as the program runs, not when
     /// it is ready.
     pub fn start<A, S>(name: &str, program: &Path, args: A, env: &[(&str, &str)], log: &Path) -> Result<Self>
     where
         A: IntoIterator<Item = S>,
         S: AsRef<OsStr>,
     {
-        let mut supervisor = Command::new("sh")
-            .args(["-c", SUPERVISOR, "supervisor"])
-            .arg(log)
-            .arg(program)
-            .args(args)
+        let mut command = Command::new("sh");
+        command.args(["-c", SUPERVISOR, "supervisor"]).arg(log).arg(program).args(args);
+        for name in aws_variables() {
+            command.env_remove(name);
+        }
+        let mut supervisor = command
             .env_remove("KUBECONFIG")
             .envs([LESS_GARBAGE_COLLECTION])
             .envs(env.iter().copied())

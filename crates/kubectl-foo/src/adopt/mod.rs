@@ -17,7 +17,7 @@ use foo_api::capi::{
 };
 use foo_api::names::{AUTOSCALER_MAX_ANNOTATION, AUTOSCALER_MIN_ANNOTATION};
 use foo_api::node_config::Family;
-use foo_api::patterns::is_object_name;
+use foo_api::patterns::{is_aws_name, is_object_name};
 use foo_api::{FooMachinePool, FooMachinePoolSpec, FooNodeConfig};
 use found::Found;
 use kube::Resource;
@@ -72,9 +72,7 @@ pub fn pool_name(group: &str) -> String {
 /// # Errors
 /// A [`Usage`] that says what cannot be.
 pub fn check_names(group: &str, pool: &str) -> Result<()> {
-    let plain = |c: char| c.is_ascii_alphanumeric();
-    let fits = (3..=128).contains(&group.len()) && group.starts_with(plain);
-    if !fits || !group.chars().all(|c| plain(c) || "_./()-".contains(c)) {
+    if !is_aws_name(group) {
         let usage = format!(
             "{group} is no groupName of a FooMachinePool: it has 3 to 128 letters, digits and characters of _./()-, and begins with \
              one of the first two"

@@ -12,7 +12,7 @@ const MOST_TAGS: usize = 40;
 /// Beginning of the key of the tag by which Cluster API Provider AWS finds what it owns; the rest is the name of its Cluster.
 const CAPA_CLUSTER: &str = "sigs.k8s.io/cluster-api-provider-aws/cluster/";
 /// Beginning of the keys of tags by which cluster-autoscaler with the provider aws finds groups.
-const AUTOSCALER: &str = "k8s.io/cluster-autoscaler/";
+pub(super) const AUTOSCALER: &str = "k8s.io/cluster-autoscaler/";
 
 /// Whether cluster-autoscaler scales the group.
 pub(super) fn is_autoscaled(group: &Group) -> bool {

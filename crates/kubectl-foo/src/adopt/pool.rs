@@ -2,6 +2,7 @@
 //! cannot have is named: instances that are launched after the adoption do not have it.
 
 use super::found::{Ebs, Found, Group, Image, Interface, Mapping, Override, Tags, TemplateData, name_beside};
+use super::obstacles::AUTOSCALER;
 use anyhow::{Result, anyhow, bail};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
@@ -9,6 +10,7 @@ use foo_api::pool::{
     Volume, VolumeType,
 };
 use foo_api::shared::NetworkReference;
+use foo_model::names::TAG_PREFIX;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -18,9 +20,9 @@ const USUAL_ROOTS: [&str; 2] = ["/dev/xvda", "/dev/sda1"];
 /// Beginnings of keys of tags that are for others: AWS's own, the provider's, and those by which tools find the group.
 const TAGS_OF_OTHERS: [&str; 6] = [
     "aws:",
-    "infrastructure.foo.com/",
+    TAG_PREFIX,
     "kubernetes.io/cluster/",
-    "k8s.io/cluster-autoscaler/",
+    AUTOSCALER,
     "eks:",
     "sigs.k8s.io/cluster-api-provider-aws/",
 ];

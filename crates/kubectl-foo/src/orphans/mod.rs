@@ -13,8 +13,9 @@ use crate::access::{Listed, Reads};
 use crate::aws::Aws;
 use crate::refused::{Request, refused};
 use anyhow::{Result, anyhow};
+use foo_api::names::INSTALLATION_NAMESPACE;
 use foo_api::{FooCluster, FooControlPlane};
-use foo_model::names::TAG_CONTROL_PLANE;
+use foo_model::names::{TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION, TAG_NETWORK, TAG_POOL, TAG_PREFIX};
 use futures::{StreamExt as _, TryStreamExt as _};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, Client};
@@ -23,15 +24,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// EKS clusters that are read at the same time.
 const AT_A_TIME: usize = 4;
-/// The namespace whose uid is the id of a management cluster, as the manager has it.
-const INSTALLATION: &str = "kube-system";
 /// States in which an instance is not ended; ended ones keep their tags for an hour (EC2 User Guide, "Instance lifecycle").
 const LIVE_INSTANCES: &str = "Name=instance-state-name,Values=pending,running,stopping,stopped,shutting-down";
 /// The same of NAT gateways (VPC User Guide, "NAT gateways").
 const LIVE_GATEWAYS: &str = "Name=state,Values=pending,available,deleting,failed";
-/// The provider's tags.
-const PROVIDER: &str = "infrastructure.foo.com/";
-
 /// Orphans, and what could not be read.
 #[derive(Debug, Default)]
 pub struct Found {
@@ -95,8 +91,9 @@ async fn list<K: Listed>(client: &Client) -> Result<Vec<K>> {
 async fn installation(client: &Client) -> Result<String> {
     let request = Request { verb: "get", resource: "namespaces", namespace: None };
     let namespaces: Api<Namespace> = Api::all(client.clone());
-    let read = namespaces.get_metadata(INSTALLATION).await.map_err(|error| refused(request, error))?;
-    read.metadata.uid.ok_or_else(|| anyhow!("namespace {INSTALLATION} has no uid"))
+    let read =
+        namespaces.get_metadata(INSTALLATION_NAMESPACE).await.map_err(|error| refused(request, error))?;
+    read.metadata.uid.ok_or_else(|| anyhow!("namespace {INSTALLATION_NAMESPACE} has no uid"))
 }
 
 #[derive(Deserialize)]
@@ -163,11 +160,10 @@ struct Gateway {
 
 /// Everything in a region that has a tag of the provider.
 async fn of_region(aws: &Aws) -> Result<Vec<Resource>> {
-    let of_ec2 = format!("Name=key,Values={PROVIDER}*");
-    let of_groups = ["cluster", "pool", "installation"].map(|key| format!("{PROVIDER}{key}")).join(",");
-    let of_groups = format!("Name=key,Values={of_groups}");
-    let tag_key = format!("Name=tag-key,Values={PROVIDER}pool");
-    let gateway_key = format!("Name=tag-key,Values={PROVIDER}network");
+    let of_ec2 = format!("Name=key,Values={TAG_PREFIX}*");
+    let of_groups = format!("Name=key,Values={TAG_CLUSTER},{TAG_POOL},{TAG_INSTALLATION}");
+    let tag_key = format!("Name=tag-key,Values={TAG_POOL}");
+    let gateway_key = format!("Name=tag-key,Values={TAG_NETWORK}");
     let (ec2, groups, clusters, instances, gateways) = tokio::try_join!(
         read_tags(aws, ["ec2", "describe-tags", "--filters", &of_ec2]),
         read_tags(aws, ["autoscaling", "describe-tags", "--filters", &of_groups]),
@@ -221,7 +217,7 @@ async fn of_eks(aws: &Aws) -> Result<Vec<Resource>> {
     });
     let clusters: Vec<Option<Cluster>> = described.buffered(AT_A_TIME).try_collect().await?;
     let clusters = clusters.into_iter().flatten();
-    let own = clusters.filter(|it| it.tags.keys().any(|key| key.starts_with(PROVIDER)));
+    let own = clusters.filter(|it| it.tags.keys().any(|key| key.starts_with(TAG_PREFIX)));
     let resource = |cluster: Cluster| Resource {
         region: aws.region().to_owned(),
         kind: "eks-cluster".to_owned(),
