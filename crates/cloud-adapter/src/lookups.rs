@@ -1,11 +1,13 @@
 //! Subnets and security groups that a spec names.
 
 use crate::error::{self, Gap};
-use crate::filters::{filter, literal};
+use crate::filters::filter;
 use crate::numbers::count;
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;
-use foo_cloud::{CloudError, ErrorKind, NetworkQuery, Operation, Result, SecurityGroupInfo, SubnetInfo};
+use foo_cloud::{
+    CloudError, ErrorKind, NetworkQuery, Operation, Result, SecurityGroupInfo, SubnetInfo, literal,
+};
 
 /// A query to EC2.
 enum Selection {

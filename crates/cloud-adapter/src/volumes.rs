@@ -1,10 +1,10 @@
 //! EBS volumes, by their tags.
 
 use crate::error::{self, Gap};
-use crate::filters::{filter, literal};
+use crate::filters::filter;
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;
-use foo_cloud::{Operation, Result, VolumeInfo};
+use foo_cloud::{Operation, Result, VolumeInfo, literal};
 
 /// The volumes that have a tag with this key, except those that are being deleted.
 pub(crate) async fn describe_tagged(client: &Client, tag_key: &str) -> Result<Vec<VolumeInfo>> {

@@ -12,6 +12,7 @@
 //! * [`reads`]: results that are shared by all clusters; [`networks`], [`clusters`] and [`stored`] request them.
 //! * [`retry`]: pauses after failures.
 //! * [`lines`]: what never appears in logs.
+//! * [`trust`]: what trust policies of roles allow.
 //! * [`watchdog`]: detects loops that should run for ever and do not.
 //!
 //! There is no AWS SDK here and no Kubernetes; `cloud-adapter` and `simulator-core` implement the traits.
@@ -46,6 +47,7 @@ pub mod requests;
 pub mod retry;
 pub mod roles;
 pub mod stored;
+pub mod trust;
 mod vcpus;
 pub mod watchdog;
 
@@ -53,7 +55,7 @@ pub use clock::{Clock, SystemClock};
 pub use clusters::ClusterReads;
 pub use compared::{AwsClock, Compared, TOLERATED};
 pub use error::{CloudError, ErrorKind};
-pub use lookups::{Asking, Lookups};
+pub use lookups::{Asking, Lookups, newest};
 pub use metered::{Limits, Metered, Permit};
 pub use metrics::Metrics;
 pub use networks::NetworkReads;
@@ -65,7 +67,7 @@ pub use reads::{Freshness, Known, ReadResult};
 pub use requests::{
     ClusterToken, Described, Ended, FoundGroups, ImageInfo, ImageQuery, InstanceDetails, InstanceState,
     InstanceTypeInfo, Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
-    VolumeInfo,
+    VolumeInfo, literal,
 };
 pub use roles::Roles;
 pub use stored::ObjectReads;

@@ -136,8 +136,8 @@ impl fmt::Debug for Lookups {
     }
 }
 
-/// Of images of the same age, the one whose id sorts last: callers get the same one in whatever order AWS lists them.
-fn newest(images: Vec<ImageInfo>, now: AwsTime) -> Option<ImageInfo> {
+/// The newest of these images that can be launched and is not deprecated at this time. Of images of the same age, the one whose id sorts last: callers get the same one in whatever order AWS lists them.
+pub fn newest(images: Vec<ImageInfo>, now: AwsTime) -> Option<ImageInfo> {
     images
         .into_iter()
         .filter(|image| image.available && image.deprecated_from.is_none_or(|from| now < from))

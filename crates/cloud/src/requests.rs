@@ -199,6 +199,17 @@ pub enum NetworkQuery {
     },
 }
 
+/// The value with its wildcards escaped (EC2 User Guide, "List and filter your resources").
+pub fn literal(value: &str) -> String {
+    value.chars().fold(String::with_capacity(value.len()), |mut text, c| {
+        if matches!(c, '*' | '?' | '\\') {
+            text.push('\\');
+        }
+        text.push(c);
+        text
+    })
+}
+
 /// What a subnet is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubnetInfo {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// Kinds that `explain` knows; of the first one a bare name is.
 pub const EXPLAINED: [Kind; 3] = [Kind::Pool, Kind::ControlPlane, Kind::NodeConfig];
-/// Kinds that `status` and `events` know.
+/// Kinds that `status`, `events` and `preflight` know.
 pub const CLUSTERS: [Kind; 1] = [Kind::Cluster];
 /// Kinds by which `drains` chooses Machines.
 pub const DRAINED: [Kind; 3] = [Kind::Cluster, Kind::Pool, Kind::Machine];
@@ -24,7 +24,7 @@ pub const PLANNED: [Kind; 3] = [Kind::Pool, Kind::ControlPlane, Kind::FooCluster
 pub fn kinds(words: &[&str]) -> Option<&'static [Kind]> {
     match words {
         ["explain"] => Some(&EXPLAINED),
-        ["status" | "events"] => Some(&CLUSTERS),
+        ["status" | "events" | "preflight"] => Some(&CLUSTERS),
         ["drains"] => Some(&DRAINED),
         ["console"] => Some(&MACHINES),
         ["rollout", _] => Some(&ROLLED_OUT),
@@ -64,6 +64,14 @@ Exit status:
   2  the arguments are wrong
   4  written, and something is in the way of the adoption";
 
+/// The same of `preflight`.
+const PREFLIGHT_STATUSES: &str = "\
+Exit status:
+  0  AWS would refuse nothing that was checked
+  1  failed: a right is missing, AWS or the API server cannot be reached; or something could not be checked
+  2  the arguments are wrong
+  4  AWS would refuse something";
+
 /// The same of `orphans`.
 const ORPHAN_STATUSES: &str = "\
 Exit status:
@@ -81,7 +89,7 @@ Exit status:
   4  something differs";
 
 /// Shows the state of clusters in AWS: control planes, networks, pools of Machines in Auto Scaling groups, and what they
-/// wait for. Reads objects of the management cluster, and for drains Pods of workload clusters; `adopt`, `console` and
+/// wait for. Reads objects of the management cluster, and for drains Pods of workload clusters; `adopt`, `preflight`, `console` and
 /// `orphans` read from AWS, with the AWS CLI. Only `rollout pause`, `resume` and `retry` write; `plan`, `diff` and `adopt --plan` create and delete a
 /// FooPlan.
 #[derive(Parser)]
@@ -212,6 +220,27 @@ pub enum Command {
         #[arg(long)]
         plan: bool,
         /// Form of the output [default: yaml; of a plan: text].
+        #[arg(short, long, value_enum)]
+        output: Option<Format>,
+    },
+    /// Show what AWS would refuse of Clusters as they are requested: images, instance types, subnets, addresses, quotas, roles, and
+    /// what the manager may do.
+    ///
+    /// Reads with the AWS CLI and its credentials, and changes nothing. Rights of the manager are simulated by IAM.
+    #[command(after_help = PREFLIGHT_STATUSES)]
+    Preflight {
+        /// Names of Clusters, or cluster/NAME... [default: all in the namespace].
+        clusters: Vec<String>,
+        /// Kubernetes version that they are to get, for example v1.37.0 [default: the one that is requested].
+        #[arg(long, value_name = "VERSION")]
+        kubernetes_version: Option<String>,
+        /// ARN of the manager's IAM role or user [default: the role of the FooClusterIdentity].
+        #[arg(long, value_name = "ARN")]
+        principal: Option<String>,
+        /// Profile of the AWS CLI [default: the one that it uses].
+        #[arg(long, value_name = "NAME")]
+        profile: Option<String>,
+        /// Form of the output [default: text].
         #[arg(short, long, value_enum)]
         output: Option<Format>,
     },

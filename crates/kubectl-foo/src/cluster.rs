@@ -72,11 +72,18 @@ pub async fn in_aws(reads: &Reads<'_>, namespace: &str, name: &str) -> Result<In
 }
 
 async fn allows_adoption(reads: &Reads<'_>, name: &str) -> Result<Option<bool>> {
+    Ok(Some(identity(reads, name).await?.is_some_and(|identity| identity.spec.allow_adoption)))
+}
+
+/// A FooClusterIdentity, if it exists.
+///
+/// # Errors
+/// A right is missing.
+pub async fn identity(reads: &Reads<'_>, name: &str) -> Result<Option<FooClusterIdentity>> {
     let api: Api<FooClusterIdentity> = Api::all(reads.client.clone());
     let resource = resource::<FooClusterIdentity>();
     let request = Request { verb: "get", resource: &resource, namespace: None };
-    let found = api.get_opt(name).await.map_err(|error| refused(request, error))?;
-    Ok(Some(found.is_some_and(|identity| identity.spec.allow_adoption)))
+    api.get_opt(name).await.map_err(|error| refused(request, error))
 }
 
 /// An object by its name.

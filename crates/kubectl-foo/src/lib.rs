@@ -7,8 +7,9 @@
 //!   tests pin the whole output;
 //! * [`terminal`] prints. Nothing else may: it escapes control characters.
 //!
-//! It does not call the manager: [`plan`] asks it by an object, for [`diff`] as well. From AWS only [`adopt`], [`console`]
-//! and [`orphans`] read, by the user's own AWS CLI ([`aws`]). A new command is a variant of [`args::Command`], a module, a golden file for each output, and a section in docs/operations/plugin.md.
+//! It does not call the manager: [`plan`] asks it by an object, for [`diff`] as well. From AWS only [`adopt`], [`console`],
+//! [`orphans`] and [`preflight`] read, by the user's own AWS CLI ([`aws`]). A new command is a variant of [`args::Command`], a
+//! module, a golden file for each output, and a section in docs/operations/plugin.md.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
@@ -27,6 +28,7 @@ pub mod events;
 pub mod explain;
 pub mod orphans;
 pub mod plan;
+pub mod preflight;
 pub mod refused;
 pub mod rollout;
 pub mod run;

@@ -13,6 +13,7 @@ use crate::diff::{self, Diffs};
 use crate::drains::{self, Drains};
 use crate::plan::Plans;
 use crate::plan::files::Manifests;
+use crate::preflight::{self, Choices};
 use crate::refused::{Transient, Usage};
 use crate::rollout::change::Change;
 use crate::rollout::{self, Outcome, Rollout, Rollouts};
@@ -40,7 +41,7 @@ pub enum Ended {
     /// What it waited for has failed, or did not happen in time: the process ends with the status 3.
     Unfinished,
     /// A plan changes something, and the user asked for that in the status; or something differs, or is in the way of an
-    /// adoption. The status is 4.
+    /// adoption, or would be refused. The status is 4.
     Changes,
 }
 
@@ -146,6 +147,18 @@ pub async fn on(
             out.note(&adopt::notes(&adoption));
             if ended.is_ok() && !adoption.obstacles.is_empty() {
                 ended = Ok(Ended::Changes);
+            }
+        }
+        Command::Preflight { clusters, kubernetes_version: version, principal, profile, output } => {
+            let asked = named(&clusters, &CLUSTERS, namespace)?;
+            let choices = Choices { version, principal, profile };
+            let found = preflight::read(&reads, &asked, &choices).await?;
+            out.show(output, &found, |found, _| preflight::text(found))?;
+            let unknown = found.unknown();
+            if found.refused() {
+                ended = Ok(Ended::Changes);
+            } else if !unknown.is_empty() {
+                ended = Err(anyhow!(unknown.join("; ")));
             }
         }
         Command::Console { machine, latest, profile } => {

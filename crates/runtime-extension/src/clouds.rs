@@ -7,12 +7,13 @@ use crate::settings::Access;
 use async_trait::async_trait;
 use foo_cloud::{
     Asking, AwsClock, Cloud, CloudError, ErrorKind, ImageInfo, ImageQuery, InstanceTypeInfo, Limits, Lookups,
-    Metered, Metrics, NetworkQuery, Operation, SubnetInfo, SystemClock, VcpuQuota,
+    Metered, Metrics, NetworkQuery, Operation, Result, SubnetInfo, SystemClock, VcpuQuota,
 };
 use foo_model::eks::{InstanceProfile, Query, QueryResult, Role, VersionOffer};
-use foo_model::names::TAG_CLUSTER;
+use foo_model::names::{TAG_CLUSTER, TAG_POOL};
 use foo_model::network::{Kind, Quotas, Scope, ZoneInfo};
 use foo_model::{ImageId, InstanceType, Zone};
+use foo_preflight::{Account, Group};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -106,45 +107,49 @@ impl Connected {
             ),
         }
     }
+}
 
+/// Each read with what it keeps, and for how long.
+#[async_trait]
+impl Account for Connected {
     /// An image, at most ten minutes old.
-    pub(crate) async fn image(&self, id: &ImageId) -> foo_cloud::Result<ImageInfo> {
+    async fn image(&self, id: &ImageId) -> Result<ImageInfo> {
         self.images.get(id, self.lookups.image(id, Asking::New)).await
     }
 
     /// The value of an SSM parameter, at most ten minutes old; that there is none at most one.
-    pub(crate) async fn parameter(&self, name: &str) -> foo_cloud::Result<Option<String>> {
+    async fn parameter(&self, name: &str) -> Result<Option<String>> {
         self.parameters.get(&name.to_owned(), self.lookups.parameter(name, Asking::New)).await
     }
 
     /// The newest image that a query selects, at most ten minutes old; that there is none at most one.
-    pub(crate) async fn newest_image(&self, query: &ImageQuery) -> foo_cloud::Result<Option<ImageInfo>> {
+    async fn newest_image(&self, query: &ImageQuery) -> Result<Option<ImageInfo>> {
         let ask = self.lookups.newest_image(query, self.clock.now(), Asking::New);
         self.newest_images.get(query, ask).await
     }
 
     /// An instance type, at most ten minutes old.
-    pub(crate) async fn instance_type(&self, name: &InstanceType) -> foo_cloud::Result<InstanceTypeInfo> {
+    async fn instance_type(&self, name: &InstanceType) -> Result<InstanceTypeInfo> {
         self.types.get(name, self.lookups.instance_type(name, Asking::New)).await
     }
 
     /// The subnets that a query names, at most ten minutes old; none for a minute.
-    pub(crate) async fn subnets(&self, query: &NetworkQuery) -> foo_cloud::Result<Vec<SubnetInfo>> {
+    async fn subnets(&self, query: &NetworkQuery) -> Result<Vec<SubnetInfo>> {
         self.subnets.get(query, self.lookups.subnets(query, Asking::New)).await
     }
 
     /// An instance profile, if there is one; at most ten minutes old if it has a role.
-    pub(crate) async fn instance_profile(&self, name: &str) -> foo_cloud::Result<Option<InstanceProfile>> {
+    async fn instance_profile(&self, name: &str) -> Result<Option<InstanceProfile>> {
         self.profiles.get(&name.to_owned(), self.cloud.instance_profile(name)).await
     }
 
     /// A role, if there is one; asked for each time.
-    pub(crate) async fn role(&self, name: &str) -> foo_cloud::Result<Option<Role>> {
+    async fn role(&self, name: &str) -> Result<Option<Role>> {
         self.roles.get(&name.to_owned(), self.cloud.role(name)).await
     }
 
     /// The Kubernetes versions that EKS offers in the region, at most ten minutes old.
-    pub(crate) async fn eks_versions(&self) -> foo_cloud::Result<Vec<VersionOffer>> {
+    async fn eks_versions(&self) -> Result<Vec<VersionOffer>> {
         let ask = async {
             let question = Query::Versions;
             let QueryResult::Versions(offers) = self.cloud.describe_eks(&question).await? else {
@@ -157,30 +162,42 @@ impl Connected {
     }
 
     /// How many vCPUs of a quota can run, at most ten minutes old; `None` if AWS does not return it.
-    pub(crate) async fn vcpu_quota(&self, quota: VcpuQuota) -> foo_cloud::Result<Option<u32>> {
+    async fn vcpu_quota(&self, quota: VcpuQuota) -> Result<Option<u32>> {
         self.vcpus.get(&quota, self.cloud.vcpu_quota(quota)).await
     }
 
     /// The region's zones, at most ten minutes old.
-    pub(crate) async fn zones(&self) -> foo_cloud::Result<BTreeMap<Zone, ZoneInfo>> {
+    async fn zones(&self) -> Result<BTreeMap<Zone, ZoneInfo>> {
         let all = Scope::TagKey(TAG_CLUSTER.to_owned());
         self.zones.get(&(), async { Ok(self.cloud.describe_network(Kind::Zone, &all).await?.zones) }).await
     }
 
     /// What networks may have and what there is of it, at most three minutes old.
-    pub(crate) async fn quotas(&self) -> foo_cloud::Result<Quotas> {
+    async fn quotas(&self) -> Result<Quotas> {
         self.quotas.get(&(), self.cloud.quotas()).await
     }
 
     /// Whether there is something of a cluster's managed network: a part of this kind. That there is can be an hour
     /// old.
-    pub(crate) async fn has_begun(&self, cluster: &str, kind: Kind) -> foo_cloud::Result<bool> {
+    async fn has_begun(&self, cluster: &str, kind: Kind) -> Result<bool> {
         let tag = Scope::Tag(TAG_CLUSTER.to_owned(), cluster.to_owned());
         let ask = async {
             let parts = self.cloud.describe_network(kind, &tag).await?;
             Ok(!parts.vpcs.is_empty() || !parts.subnets.is_empty())
         };
         self.begun.get(&cluster.to_owned(), ask).await
+    }
+
+    async fn groups(&self, cluster: &str) -> Result<Vec<Group>> {
+        let groups = self.cloud.describe_groups_tagged(TAG_CLUSTER).await?;
+        let own =
+            groups.into_iter().filter(|group| group.tags.get(TAG_CLUSTER).is_some_and(|it| it == cluster));
+        let group = |it: foo_model::Group| Group {
+            pool: it.tags.get(TAG_POOL).cloned(),
+            subnets: it.settings.subnets.iter().map(|subnet| subnet.as_str().to_owned()).collect(),
+            instances: it.instances.len(),
+        };
+        Ok(own.map(group).collect())
     }
 }
 

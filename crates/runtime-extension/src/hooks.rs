@@ -5,9 +5,10 @@ use crate::clouds::Clouds;
 use crate::leftovers::{self, Leftovers};
 use crate::seen::Template;
 use crate::settings::Settings;
-use crate::topology::{LookedUp, Topology};
+use crate::topology;
 use foo_api::names::{PAUSE_WORKERS_ANNOTATION, WAIT_FOR_LEFTOVERS_ANNOTATION};
 use foo_cloud::ErrorKind;
+use foo_preflight::topology::{LookedUp, Topology};
 use foo_runtime_sdk::hooks::{
     AfterControlPlaneUpgradeRequest, BeforeClusterCreateRequest, BeforeClusterDeleteRequest,
     BeforeWorkersUpgradeRequest,
@@ -30,7 +31,7 @@ pub(crate) async fn before_cluster_create(
     if !settings.preflight {
         return Ok(Decision::Proceed);
     }
-    let Some(topology) = Topology::of_cluster(&request.cluster, version(&request.cluster))? else {
+    let Some(topology) = topology::of_cluster(&request.cluster, version(&request.cluster))? else {
         return Ok(Decision::Proceed);
     };
     if let Some(problem) = credentials_problem(clouds, &settings, &topology).await {
@@ -60,7 +61,7 @@ pub(crate) async fn before_workers_upgrade(
     if !settings.wait_for_images {
         return Ok(Decision::Proceed);
     }
-    let mut topology = match Topology::of_cluster(&request.cluster, &request.to_kubernetes_version) {
+    let mut topology = match topology::of_cluster(&request.cluster, &request.to_kubernetes_version) {
         Ok(Some(topology)) => topology,
         Ok(None) => return Ok(Decision::Proceed),
         Err(missing) => return Ok(Decision::retry_in(AWS_CHANGES, missing.message())),
@@ -123,7 +124,7 @@ pub(crate) async fn before_cluster_delete(
     }
     let cluster = request.cluster.name();
     // Whether there is an image for the version no longer matters.
-    let found = match Topology::of_cluster(&without_pools(&request.cluster), "") {
+    let found = match topology::of_cluster(&without_pools(&request.cluster), "") {
         Ok(Some(topology)) => leftovers::find(clouds, &settings, &topology, &request.cluster).await,
         Ok(None) => return Ok(Decision::Proceed),
         // A Cluster can always be deleted.

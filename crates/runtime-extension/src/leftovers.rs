@@ -4,11 +4,11 @@
 use crate::checks::{self, DEADLINE};
 use crate::clouds::{Clouds, Connected};
 use crate::settings::Settings;
-use crate::topology::Topology;
 use foo_cloud::VolumeInfo;
 use foo_model::VpcId;
 use foo_model::names::TAG_CLUSTER;
 use foo_model::network::{Kind, LoadBalancer, Scope};
+use foo_preflight::topology::Topology;
 use foo_runtime_sdk::Object;
 use std::collections::BTreeSet;
 

@@ -4,8 +4,8 @@
 //! Core computes a topology, and so shows it, many times before the workers take a version. A replica that was started
 //! in between may not have seen it: then it does not know.
 
-use crate::topology::Topology;
 use foo_api::pool::Ami;
+use foo_preflight::topology::{Pool, Topology};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -28,7 +28,7 @@ pub(crate) struct Template {
 impl Seen {
     /// Remembers the pools of a topology whose images are looked up.
     pub(crate) fn note(&self, topology: &Topology) {
-        let template = |pool: &crate::topology::Pool| {
+        let template = |pool: &Pool| {
             let looked_up = pool.looked_up.as_ref()?;
             let template = Template { ami: looked_up.ami.clone(), types: pool.types.clone() };
             Some((pool.name.clone(), template))
@@ -54,7 +54,7 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::{LookedUp, Pool};
+    use foo_preflight::topology::LookedUp;
 
     fn topology(cluster: &str, looked_up: Option<LookedUp>) -> Topology {
         let pool = Pool { name: "workers".to_owned(), looked_up, ..Pool::default() };

@@ -3,14 +3,15 @@
 //! versions).
 
 use crate::checks;
-use crate::checks::eks::{is_offered, not_offered};
 use crate::clouds::Clouds;
 use crate::hooks::without_pools;
 use crate::settings::Settings;
-use crate::topology::Topology;
+use crate::topology;
 use crate::variables::images::{IMAGES, Image};
 use crate::versions::Kubernetes;
 use foo_model::eks::{Minor, VersionOffer};
+use foo_preflight::topology::Topology;
+use foo_preflight::{Account as _, is_offered, not_offered};
 use foo_runtime_sdk::hooks::{GenerateUpgradePlanRequest, UpgradePlan};
 use foo_runtime_sdk::{Failure, Object};
 use serde::Deserialize as _;
@@ -41,7 +42,7 @@ pub(crate) async fn plan(
     }
     let named = named(&settings, &request.cluster)?;
     // Pools do not matter to the control plane, and may have no image for these versions yet.
-    let topology = Topology::of_cluster(&without_pools(&request.cluster), &to.text)?;
+    let topology = topology::of_cluster(&without_pools(&request.cluster), &to.text)?;
     let on_eks = topology.filter(|topology| topology.eks.is_some());
     let mut control_plane = match &on_eks {
         Some(topology) => steps_on_eks(clouds, &settings, topology, (&from, &to), &named).await?,

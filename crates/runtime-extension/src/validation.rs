@@ -4,7 +4,7 @@ use crate::checks;
 use crate::clouds::Clouds;
 use crate::patches::{POOLS, pool_name};
 use crate::settings::{Checks, Settings};
-use crate::topology::Topology;
+use crate::topology;
 use crate::variables::images;
 use foo_runtime_sdk::Failure;
 use foo_runtime_sdk::hooks::ValidateTopologyRequest;
@@ -17,7 +17,7 @@ use foo_runtime_sdk::variables::Variables;
 /// What AWS would refuse; a missing response is logged and no error.
 pub(crate) async fn validate(clouds: &Clouds, request: &ValidateTopologyRequest) -> Result<(), Failure> {
     let settings = Settings::of(&request.settings)?;
-    let Some(mut topology) = Topology::of_templates(request)? else { return Ok(()) };
+    let Some(mut topology) = topology::of_templates(request)? else { return Ok(()) };
     clouds.seen.note(&topology);
     if settings.wait_for_images {
         // BeforeWorkersUpgrade waits for those of the next version.

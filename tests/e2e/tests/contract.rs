@@ -14,7 +14,11 @@ mod order;
 mod pause;
 #[path = "contract/plans.rs"]
 mod plans;
+#[path = "contract/preflight.rs"]
+mod preflight;
 #[path = "contract/size.rs"]
 mod size;
 #[path = "contract/status.rs"]
 mod status;
+#[path = "contract/user_of_aws.rs"]
+mod user_of_aws;

@@ -2,13 +2,13 @@
 //! know.
 
 use crate::error;
-use crate::filters::{filter, literal};
+use crate::filters::filter;
 use crate::ids::without_unknown;
 use aws_sdk_ec2::types as aws;
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::result::SdkError;
 use aws_smithy_types::error::metadata::ProvideErrorMetadata;
-use foo_cloud::{CloudError, ErrorKind, Operation, Result};
+use foo_cloud::{CloudError, ErrorKind, Operation, Result, literal};
 use foo_model::network::Scope;
 use std::error::Error;
 use std::future::Future;

@@ -4,8 +4,6 @@
 //! commercial regions (AWS General Reference, "AWS Identity and Access Management endpoints and quotas"). The SDK knows them; a
 //! given endpoint replaces that of IAM, too.
 
-mod trust;
-
 use crate::AwsCloud;
 use crate::error::{self, Gap};
 use async_trait::async_trait;
@@ -86,7 +84,7 @@ fn there<T>(response: Result<T>) -> Result<Option<T>> {
 fn shown(operation: Operation, role: aws::Role) -> Result<Role> {
     let policy = role.assume_role_policy_document.as_deref();
     let trusted_services =
-        policy.and_then(trust::services).ok_or_else(|| Gap("trust policy").during(operation))?;
+        policy.and_then(foo_cloud::trust::services).ok_or_else(|| Gap("trust policy").during(operation))?;
     let created = role.create_date.to_millis().map_err(|_| Gap("CreateDate").during(operation))?;
     Ok(Role {
         arn: role.arn,

@@ -15,6 +15,7 @@ mod node_configs;
 mod orphans;
 mod plans;
 mod pools;
+mod preflight;
 mod process;
 mod rollouts;
 mod status;

@@ -6,7 +6,7 @@
 
 use crate::core::wildcard::like;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An identity-based policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,11 +123,25 @@ impl Policy {
     }
 }
 
+impl Policy {
+    /// Condition keys on which statements about the action and the resource depend, and which the request does not have.
+    pub fn missing_keys(&self, ask: &Ask) -> BTreeSet<String> {
+        let about = self.statement.values().iter().filter(|statement| statement.names(ask));
+        let keys = about.flat_map(|statement| statement.condition.values()).flat_map(BTreeMap::keys);
+        keys.filter(|key| value_of(ask, key).is_none()).cloned().collect()
+    }
+}
+
 impl Statement {
-    fn speaks_of(&self, ask: &Ask) -> bool {
+    /// Whether it is about the action and the resource, whatever its conditions.
+    fn names(&self, ask: &Ask) -> bool {
         let action = ask.action.to_ascii_lowercase();
         self.action.values().iter().any(|pattern| like(&pattern.to_ascii_lowercase(), &action))
             && self.resource.values().iter().any(|pattern| like(pattern, &ask.resource))
+    }
+
+    fn speaks_of(&self, ask: &Ask) -> bool {
+        self.names(ask)
             && self.condition.iter().all(|(operator, keys)| {
                 keys.iter().all(|(key, values)| operator.holds(value_of(ask, key), values))
             })

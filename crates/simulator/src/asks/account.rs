@@ -31,6 +31,7 @@ pub(super) fn of_call(account: &str, action: &str, params: &Params) -> Vec<Ask> 
         "CreateOpenIDConnectProvider" => {
             named("oidc-provider", text("Url").strip_prefix("https://").unwrap_or("*"))
         }
+        "SimulatePrincipalPolicy" => text("PolicySourceArn").to_owned(),
         "ListOpenIDConnectProviders" => "*".to_owned(),
         _ => text("OpenIDConnectProviderArn").to_owned(),
     };

@@ -419,3 +419,44 @@ async fn conditions_on_tags_of_what_is_new_fail_at_first() {
     sim.step(Duration::from_secs(10));
     assert_eq!(ask(&sim, "manager", "autoscaling", suspend).await.0, 200);
 }
+
+/// IAM API Reference, SimulatePrincipalPolicy: decisions, and the condition keys that a request does not have.
+#[tokio::test]
+async fn a_simulation_decides_as_the_policy_and_names_missing_keys() {
+    let sim = sim(MANAGER);
+    let role = serde_json::json!({"name": "narrow", "policy": {"Statement": [
+        {"Effect": "Allow", "Action": "ec2:Describe*", "Resource": "*"},
+        {"Effect": "Allow", "Action": "ec2:CreateTags", "Resource": "*", "Condition": {"Null": {"aws:RequestTag/x": "false"}}},
+        {"Effect": "Deny", "Action": "ec2:RunInstances", "Resource": "*"},
+    ]}});
+    sim.put_role(serde_json::from_value(role).unwrap());
+    sim.put_key(AccessKey { id: "owner".into(), secret: "s".into(), policy: None });
+    let simulate = async |arn: &str, more: &str| {
+        let actions = ["ec2:DescribeImages", "ec2:CreateTags", "ec2:RunInstances"];
+        let named: String =
+            actions.iter().enumerate().map(|(n, it)| format!("&ActionNames.member.{}={it}", n + 1)).collect();
+        let form =
+            format!("Action=SimulatePrincipalPolicy&Version=2010-05-08&PolicySourceArn={arn}{named}{more}");
+        ask(&sim, "owner", "iam", &form).await
+    };
+    let decisions = |body: &str| {
+        let all = body
+            .split("<EvalDecision>")
+            .skip(1)
+            .map(|it| it.split('<').next().unwrap_or_default().to_owned());
+        all.collect::<Vec<_>>()
+    };
+    let role = "arn:aws:iam::123456789012:role/narrow";
+    let (status, body) = simulate(role, "").await;
+    assert_eq!(
+        (status, decisions(&body)),
+        (200, ["allowed", "implicitDeny", "explicitDeny"].map(str::to_owned).into())
+    );
+    assert!(body.contains("<MissingContextValues><member>aws:RequestTag/x</member>"), "{body}");
+    let entry = "&ContextEntries.member.1.ContextKeyName=aws:RequestTag/x&ContextEntries.member.1.ContextKeyType=string\
+                 &ContextEntries.member.1.ContextKeyValues.member.1=y";
+    let (_, body) = simulate(role, entry).await;
+    assert_eq!(decisions(&body)[1], "allowed", "{body}");
+    let (status, body) = simulate("arn:aws:iam::123456789012:user/nobody", "").await;
+    assert_eq!((status, code(&body)), (404, "NoSuchEntity"));
+}

@@ -7,17 +7,20 @@ use super::xml::Xml;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::time::iso_seconds;
 use crate::iam::directory::{Provider, no_entity, role_id};
+use crate::iam::policy::{Ask, Policy, VALUES_END, Verdict};
 use crate::iam::roles::Role;
 use crate::request::params::Params;
 use crate::world::Inner;
 use foo_model::Timestamp;
 use foo_model::network::Tags;
 use serde_json::json;
+use std::collections::BTreeMap;
 
 /// All actions.
-pub(super) const ACTIONS: [(&str, Operation); 12] = [
+pub(super) const ACTIONS: [(&str, Operation); 13] = [
     ("GetRole", get_role),
     ("GetInstanceProfile", get_instance_profile),
+    ("SimulatePrincipalPolicy", simulate),
     ("CreateOpenIDConnectProvider", create_provider),
     ("GetOpenIDConnectProvider", get_provider),
     ("ListOpenIDConnectProviders", list_providers),
@@ -138,6 +141,60 @@ fn get_instance_profile(
         xml.text("CreateDate", iso_seconds(Timestamp(0)));
         xml.list("Roles", "member", &role, |xml, role| write_role(inner, caller.account, role, xml));
     });
+    Ok(())
+}
+
+/// The policy of a role or user; `Some(None)`: it allows everything.
+fn policy_of(inner: &Inner, account: &str, arn: &str) -> Option<Option<Policy>> {
+    let (_, name) = arn.rsplit_once('/')?;
+    let role_found = role(inner, account, name).filter(|role| role.arn(account) == arn);
+    let is_user = arn == format!("arn:aws:iam::{account}:user/{name}");
+    let user = inner.keys.get(name).filter(|it| is_user && it.session.is_none());
+    role_found.map(|role| role.policy).or_else(|| user.map(|user| user.policies.first().cloned()))
+}
+
+/// Each action on each resource. Policies of resources, of the organization and boundaries of permissions do not exist here.
+fn simulate(inner: &mut Inner, params: &Params, caller: &Caller<'_>, xml: &mut Xml) -> AwsResult<()> {
+    let arn = params.required("PolicySourceArn")?;
+    let policy = policy_of(inner, caller.account, arn)
+        .ok_or_else(|| no_entity(format!("The entity with ARN {arn} cannot be found.")))?;
+    let entry = |entry: &Params| {
+        Some((
+            entry.text("ContextKeyName")?.to_owned(),
+            entry.texts("ContextKeyValues").join(&VALUES_END.to_string()),
+        ))
+    };
+    let context: BTreeMap<String, String> =
+        params.list("ContextEntries").into_iter().filter_map(entry).collect();
+    let mut resources = params.texts("ResourceArns");
+    if resources.is_empty() {
+        resources.push("*".to_owned());
+    }
+    let actions = params.texts("ActionNames");
+    let asks = actions.iter().flat_map(|action| {
+        let context = &context;
+        resources.iter().map(move |resource| Ask {
+            action: action.clone(),
+            resource: resource.clone(),
+            context: context.clone(),
+        })
+    });
+    xml.list("EvaluationResults", "member", asks, |xml, ask| {
+        let verdict = policy.as_ref().map_or(Verdict::Allowed, |policy| policy.judge(&ask));
+        let missing = policy.iter().flat_map(|policy| policy.missing_keys(&ask)).collect::<Vec<_>>();
+        xml.text("EvalActionName", &ask.action);
+        xml.text("EvalResourceName", &ask.resource);
+        xml.text(
+            "EvalDecision",
+            match verdict {
+                Verdict::Allowed => "allowed",
+                Verdict::NotAllowed => "implicitDeny",
+                Verdict::Denied => "explicitDeny",
+            },
+        );
+        xml.texts("MissingContextValues", "member", &missing);
+    });
+    xml.text("IsTruncated", "false");
     Ok(())
 }
 

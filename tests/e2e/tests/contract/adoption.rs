@@ -1,9 +1,9 @@
 //! A group that another tool created: its Nodes and their Pods run on while a pool adopts it, and are drained when the user begins
 //! the roll-out.
 
+use crate::user_of_aws::UserOfAws;
 use anyhow::{Context as _, Result, anyhow, ensure};
 use foo_cloud::{Compute as _, Groups as _};
-use foo_conformance::python;
 use foo_e2e::{in_world, kubectl_foo_with};
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED};
 use foo_model::{GroupName, GroupSettings, InstanceId, NewGroup, Protection, SubnetId, TemplateContent};
@@ -184,37 +184,6 @@ async fn shows_the_console(world: &World, pool: &Pool<'_>, view: &PoolView) -> R
         printed.stderr
     );
     Ok(())
-}
-
-/// A user with the AWS CLI and credentials for the simulated AWS.
-struct UserOfAws {
-    path: String,
-    endpoint: String,
-    nowhere: String,
-}
-
-impl UserOfAws {
-    async fn of(world: &World) -> Result<Self> {
-        let programs = python::programs(env!("CARGO_TARGET_TMPDIR").as_ref()).await?;
-        Ok(Self {
-            path: format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default()),
-            endpoint: world.aws().endpoint(),
-            nowhere: world.rig().folder().join("no-such-file").display().to_string(),
-        })
-    }
-
-    /// Nothing of the user who runs the tests is found.
-    fn env(&self) -> [(&str, &str); 7] {
-        [
-            ("PATH", &self.path),
-            ("AWS_ENDPOINT_URL", &self.endpoint),
-            ("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE"),
-            ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
-            ("AWS_CONFIG_FILE", &self.nowhere),
-            ("AWS_SHARED_CREDENTIALS_FILE", &self.nowhere),
-            ("AWS_EC2_METADATA_DISABLED", "true"),
-        ]
-    }
 }
 
 /// The uids of the Nodes of a group's instances.

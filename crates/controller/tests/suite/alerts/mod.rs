@@ -87,15 +87,19 @@ impl RuleTest {
     }
 }
 
-/// Has promtool play these; panics with its words about what is not so.
+/// Has promtool play these and evaluate the rules at each value; panics with its words about what is not so.
 fn run_promtool(tests: &[RuleTest]) {
+    evaluated_every(tests.iter().map(|test| test.step).min().unwrap(), tests);
+}
+
+/// The same with an evaluation every so many seconds.
+fn evaluated_every(seconds: u32, tests: &[RuleTest]) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("rules.yaml"), rules()).unwrap();
-    let step = tests.iter().map(|test| test.step).min().unwrap();
     let tests: Vec<Value> = tests.iter().map(RuleTest::to_json).collect();
     let file = json!({
         "rule_files": ["rules.yaml"],
-        "evaluation_interval": format!("{step}s"),
+        "evaluation_interval": format!("{seconds}s"),
         "tests": tests,
     });
     // JSON is YAML.

@@ -3,21 +3,20 @@
 //! Quotas and zones concern new networks only: one that has been begun has its share already, and the manager reports
 //! what else it lacks.
 
-use super::eks::too_few;
-use super::report::Report;
-use crate::clouds::Connected;
+use crate::account::Account;
+use crate::eks::too_few;
+use crate::report::Report;
 use crate::topology::Topology;
 use foo_api::cluster::{self, ManagedNetwork, NoRange, RequestedZones, SubnetType};
 use foo_model::Zone;
-use foo_model::names::TAG_CLUSTER;
-use foo_model::network::{Kind, Quotas, Scope, ZoneInfo};
+use foo_model::network::{Kind, Quotas, ZoneInfo};
 use foo_network::addresses::{self, Carving};
 use foo_network::desired::{NatMode, Tier};
 use foo_network::region::{choosable, service_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is wrong with it by itself.
-pub(super) fn read(topology: &Topology, report: &mut Report) {
+pub(crate) fn read(topology: &Topology, report: &mut Report) {
     let Some(network) = &topology.managed else { return };
     if let Err(problem) = ranges_fit(network) {
         report.finds(format!("the managed network: {problem}"));
@@ -80,7 +79,7 @@ fn tier(of: SubnetType) -> Tier {
 }
 
 /// What AWS has no room for, if the network has not been begun.
-pub(super) async fn check(aws: &Connected, topology: &Topology, report: &mut Report) {
+pub(crate) async fn check(aws: &dyn Account, topology: &Topology, report: &mut Report) {
     let Some(network) = &topology.managed else { return };
     let kind = if network.vpc_id.is_some() { Kind::Subnet } else { Kind::Vpc };
     if report.result("the network", aws.has_begun(&topology.cluster, kind).await) != Some(false) {
@@ -94,16 +93,6 @@ pub(super) async fn check(aws: &Connected, topology: &Topology, report: &mut Rep
         Ok(with_nat) => lacks(network, &topology.region, &with_nat, &quotas, report),
         Err(problem) => report.finds(format!("the managed network: {problem}")),
     }
-}
-
-/// The VPC it is in: the named one, or the one that has the Cluster's tag.
-pub(super) async fn vpc_of(aws: &Connected, topology: &Topology, network: &ManagedNetwork) -> Option<String> {
-    if let Some(named) = &network.vpc_id {
-        return Some(named.clone());
-    }
-    let tag = Scope::Tag(TAG_CLUSTER.to_owned(), topology.cluster.clone());
-    let parts = aws.cloud.describe_network(Kind::Vpc, &tag).await.ok()?;
-    parts.vpcs.into_keys().next().map(|id| id.to_string())
 }
 
 /// The zones that get a NAT gateway, of a network that has none yet.

@@ -8,7 +8,7 @@ const ASSUME_ROLE: &str = "sts:assumerole";
 
 /// The service principals that may assume the role; `*` stands for every principal. A statement with a condition counts as one
 /// without. `None` if the document, JSON in percent-encoding (IAM API Reference, Role), cannot be read.
-pub(super) fn services(document: &str) -> Option<BTreeSet<String>> {
+pub fn services(document: &str) -> Option<BTreeSet<String>> {
     let policy: Value = serde_json::from_str(&decoded(document)?).ok()?;
     let (mut allowed, mut denied) = (BTreeSet::new(), BTreeSet::new());
     for statement in several(policy.get("Statement")?) {

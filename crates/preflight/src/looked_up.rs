@@ -1,8 +1,8 @@
 //! Images that pools look up (`ami.ssmParameter`, `lookup`, `recommended`): they exist for the version that the pool
 //! has, and for the one that it is to reach.
 
-use super::report::{Report, by_what, pools};
-use crate::clouds::Connected;
+use crate::account::Account;
+use crate::report::{Report, by_what, pools};
 use crate::topology::{LookedUp, Pool, Topology};
 use foo_api::pool::image_source::{NodeType, Nodes, Source, image_id};
 use foo_cloud::{CloudError, ErrorKind, ImageInfo, ImageQuery, InstanceTypeInfo};
@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 
 /// The outcome of lookups.
 #[derive(Debug, Default)]
-pub(super) struct Resolved<'a> {
+pub(crate) struct Resolved<'a> {
     /// The images, by the name of the pool.
-    pub(super) images: BTreeMap<&'a str, Vec<ImageInfo>>,
+    pub(crate) images: BTreeMap<&'a str, Vec<ImageInfo>>,
     /// What speaks against the version that a pool has, with the pool: one that runs has its image.
-    pub(super) of_new_pools: Vec<(String, &'a str)>,
+    pub(crate) of_new_pools: Vec<(String, &'a str)>,
 }
 
 /// Which of its versions a pool needs an image of.
@@ -37,8 +37,8 @@ enum Missing {
 }
 
 /// Looks up what the pools look up.
-pub(super) async fn check<'a>(
-    aws: &Connected,
+pub(crate) async fn check<'a>(
+    aws: &dyn Account,
     topology: &'a Topology,
     types: &BTreeMap<&str, InstanceTypeInfo>,
     report: &mut Report,
@@ -68,7 +68,7 @@ pub(super) async fn check<'a>(
 }
 
 /// Sentences about pools, those that are the same as one.
-pub(super) fn report_missing<'a>(found: impl IntoIterator<Item = (String, &'a str)>, report: &mut Report) {
+pub(crate) fn report_missing<'a>(found: impl IntoIterator<Item = (String, &'a str)>, report: &mut Report) {
     for (why, names) in by_what(found.into_iter()) {
         report.finds(format!("{}: {why}", pools(&names)));
     }
@@ -92,7 +92,7 @@ fn node(info: &InstanceTypeInfo) -> NodeType<'_> {
 
 /// The image that a source names now, in the words of the pool controller.
 async fn resolve(
-    aws: &Connected,
+    aws: &dyn Account,
     source: Result<Source, foo_api::pool::image_source::NoSource>,
 ) -> Result<ImageInfo, Missing> {
     let source = source.map_err(|none| Missing::Surely(none.message))?;

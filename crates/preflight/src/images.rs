@@ -1,8 +1,8 @@
 //! Images and instance types: they exist, and fit each other. Images that pools look up are looked up in the same way.
 
-use super::looked_up::{self, Resolved};
-use super::report::{Report, by_what, pools};
-use crate::clouds::Connected;
+use crate::account::Account;
+use crate::looked_up::{self, Resolved};
+use crate::report::{Report, by_what, pools};
 use crate::topology::{Pool, Topology};
 use foo_cloud::{ImageInfo, InstanceTypeInfo};
 use foo_model::{ImageId, InstanceType};
@@ -11,16 +11,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What was found out.
 #[derive(Debug, Default)]
-pub(super) struct Found<'a> {
+pub(crate) struct Found<'a> {
     /// The types that AWS has.
-    pub(super) types: BTreeMap<&'a str, InstanceTypeInfo>,
+    pub(crate) types: BTreeMap<&'a str, InstanceTypeInfo>,
     /// Problems of images that pools look up for the version that they have: sentences, each with its pool. Only pools
     /// that are new need them.
-    pub(super) of_new_pools: Vec<(String, &'a str)>,
+    pub(crate) of_new_pools: Vec<(String, &'a str)>,
 }
 
 /// What is found.
-pub(super) async fn check<'a>(aws: &Connected, topology: &'a Topology, report: &mut Report) -> Found<'a> {
+pub(crate) async fn check<'a>(aws: &dyn Account, topology: &'a Topology, report: &mut Report) -> Found<'a> {
     let types = types(aws, topology, report).await;
     let Resolved { images, of_new_pools } = looked_up::check(aws, topology, &types, report).await;
     let named = topology
@@ -38,7 +38,7 @@ pub(super) async fn check<'a>(aws: &Connected, topology: &'a Topology, report: &
 }
 
 async fn types<'a>(
-    aws: &Connected,
+    aws: &dyn Account,
     topology: &'a Topology,
     report: &mut Report,
 ) -> BTreeMap<&'a str, InstanceTypeInfo> {
@@ -58,7 +58,7 @@ async fn types<'a>(
 
 /// Images by their ids.
 async fn known<'a>(
-    aws: &Connected,
+    aws: &dyn Account,
     region: &str,
     named: BTreeMap<&'a str, BTreeSet<&str>>,
     report: &mut Report,

@@ -1,11 +1,11 @@
 //! Instance profiles: they exist, and have a role. Nodes without credentials of their own do not join a cluster.
 
-use super::report::{Report, by_what, pools};
-use crate::clouds::Connected;
+use crate::account::Account;
+use crate::report::{Report, by_what, pools};
 use crate::topology::Topology;
 use futures::future::join_all;
 
-pub(super) async fn check(aws: &Connected, topology: &Topology, report: &mut Report) {
+pub(crate) async fn check(aws: &dyn Account, topology: &Topology, report: &mut Report) {
     let named = topology.pools.iter().filter_map(|pool| Some((pool.profile.as_deref()?, pool.name.as_str())));
     let named = by_what(named);
     let results = join_all(named.keys().map(async |name| aws.instance_profile(name).await)).await;

@@ -1,8 +1,8 @@
 //! Subnets: those of the cluster exist and are in one VPC, those of pools are among them.
 
-use super::addresses::Demand;
-use super::report::{Report, by_what, pools};
-use crate::clouds::Connected;
+use crate::account::Account;
+use crate::addresses::Demand;
+use crate::report::{Report, by_what, pools};
 use crate::topology::{Pool, Topology};
 use foo_api::shared::NetworkReference;
 use foo_cloud::{NetworkQuery, SubnetInfo};
@@ -16,9 +16,9 @@ pub(crate) struct Network {
     /// VPC of the cluster's subnets, if they are in one.
     pub(crate) vpc: Option<String>,
     /// Free IPv4 addresses by subnet of the cluster.
-    pub(super) free: BTreeMap<String, u32>,
+    pub(crate) free: BTreeMap<String, u32>,
     /// Zones of the cluster's subnets, if all of these are known.
-    pub(super) zones: Option<BTreeSet<Zone>>,
+    pub(crate) zones: Option<BTreeSet<Zone>>,
     /// Subnets of each pool that has its own, by the pool's name.
     own: BTreeMap<String, BTreeSet<String>>,
     /// Whether every subnet is known and one of the cluster's: otherwise nothing can be reported of free addresses.
@@ -27,7 +27,7 @@ pub(crate) struct Network {
 
 impl Network {
     /// How many addresses each pool needs, and of which subnets; nothing if not all subnets are known.
-    pub(super) fn demands(&self, topology: &Topology) -> Vec<Demand> {
+    pub(crate) fn demands(&self, topology: &Topology) -> Vec<Demand> {
         if !self.complete {
             return Vec::new();
         }
@@ -43,7 +43,7 @@ impl Network {
     }
 }
 
-pub(crate) async fn check(aws: &Connected, topology: &Topology, report: &mut Report) -> Network {
+pub(crate) async fn check(aws: &dyn Account, topology: &Topology, report: &mut Report) -> Network {
     let vpc = topology.vpc.as_deref();
     let own = by_what(
         topology

@@ -8,14 +8,14 @@ const MOST: usize = 8;
 
 /// What was found out of a topology.
 #[derive(Debug, Default)]
-pub(crate) struct Report {
+pub struct Report {
     findings: BTreeSet<String>,
     unanswered: BTreeSet<String>,
 }
 
 impl Report {
     /// What AWS would refuse, in one sentence, if anything.
-    pub(crate) fn refusal(&self) -> Option<String> {
+    pub fn refusal(&self) -> Option<String> {
         let shown: Vec<&str> = self.findings.iter().take(MOST).map(String::as_str).collect();
         let more = self.findings.len().saturating_sub(MOST);
         match (shown.is_empty(), more) {
@@ -26,23 +26,33 @@ impl Report {
     }
 
     /// What could not be found out.
-    pub(crate) fn unanswered(&self) -> Option<String> {
+    pub fn unanswered(&self) -> Option<String> {
         let all: Vec<&str> = self.unanswered.iter().map(String::as_str).collect();
         (!all.is_empty()).then(|| all.join("; "))
     }
 
+    /// What AWS would refuse: sentences, in order.
+    pub fn findings(&self) -> impl Iterator<Item = &str> {
+        self.findings.iter().map(String::as_str)
+    }
+
+    /// What could not be found out: sentences, in order.
+    pub fn gaps(&self) -> impl Iterator<Item = &str> {
+        self.unanswered.iter().map(String::as_str)
+    }
+
     /// Adds what another report has.
-    pub(super) fn takes(&mut self, other: Self) {
+    pub(crate) fn takes(&mut self, other: Self) {
         self.findings.extend(other.findings);
         self.unanswered.extend(other.unanswered);
     }
 
-    pub(super) fn finds(&mut self, finding: impl Into<String>) {
+    pub(crate) fn finds(&mut self, finding: impl Into<String>) {
         self.findings.insert(finding.into());
     }
 
     /// A result; what AWS refuses becomes a finding, a missing response a gap.
-    pub(super) fn result<T>(&mut self, what: &str, result: foo_cloud::Result<T>) -> Option<T> {
+    pub(crate) fn result<T>(&mut self, what: &str, result: foo_cloud::Result<T>) -> Option<T> {
         match result {
             Ok(result) => return Some(result),
             Err(error) if error.kind == ErrorKind::NotFound => self.finds(format!("{what} does not exist")),
@@ -59,13 +69,13 @@ impl Report {
     }
 
     /// Something was not found out, for this reason.
-    pub(super) fn lacks(&mut self, why: impl Into<String>) {
+    pub(crate) fn lacks(&mut self, why: impl Into<String>) {
         self.unanswered.insert(why.into());
     }
 }
 
 /// Names of pools by what they request.
-pub(super) fn by_what<'a, T: Ord + 'a>(
+pub(crate) fn by_what<'a, T: Ord + 'a>(
     pairs: impl Iterator<Item = (T, &'a str)>,
 ) -> BTreeMap<T, BTreeSet<&'a str>> {
     let mut found: BTreeMap<T, BTreeSet<&str>> = BTreeMap::new();
@@ -76,7 +86,7 @@ pub(super) fn by_what<'a, T: Ord + 'a>(
 }
 
 /// `pool a`, `pools a, b`.
-pub(super) fn pools(names: &BTreeSet<&str>) -> String {
+pub(crate) fn pools(names: &BTreeSet<&str>) -> String {
     let all: Vec<&str> = names.iter().copied().collect();
     format!("{} {}", if all.len() == 1 { "pool" } else { "pools" }, all.join(", "))
 }

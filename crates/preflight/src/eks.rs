@@ -3,9 +3,9 @@
 //! Only what EKS would refuse for sure. A cluster that runs may have a version that EKS does not offer any more, and
 //! has its role.
 
-use super::network::Network;
-use super::report::Report;
-use crate::clouds::Connected;
+use crate::account::Account;
+use crate::network::Network;
+use crate::report::Report;
 use crate::topology::{Eks, Topology};
 use foo_cloud::{NetworkQuery, SubnetInfo};
 use foo_model::Zone;
@@ -18,14 +18,14 @@ const EKS: &str = "eks.amazonaws.com";
 /// Every principal.
 const ANY_SERVICE: &str = "*";
 
-pub(super) async fn check(aws: &Connected, topology: &Topology, network: &Network, report: &mut Report) {
+pub(crate) async fn check(aws: &dyn Account, topology: &Topology, network: &Network, report: &mut Report) {
     let Some(eks) = &topology.eks else { return };
     version(aws, topology, eks, report).await;
     zones(aws, topology, eks, network, report).await;
     role(aws, eks, report).await;
 }
 
-async fn version(aws: &Connected, topology: &Topology, eks: &Eks, report: &mut Report) {
+async fn version(aws: &dyn Account, topology: &Topology, eks: &Eks, report: &mut Report) {
     let Some(minor) = Minor::of(&eks.version) else { return };
     let Some(offers) = report.result("the Kubernetes versions of EKS", aws.eks_versions().await) else {
         return;
@@ -43,12 +43,12 @@ async fn version(aws: &Connected, topology: &Topology, eks: &Eks, report: &mut R
 }
 
 /// Whether EKS creates clusters of this version or updates them to it.
-pub(crate) fn is_offered(offers: &[VersionOffer], minor: Minor) -> bool {
+pub fn is_offered(offers: &[VersionOffer], minor: Minor) -> bool {
     offers.iter().any(|offer| offer.version == minor && offer.support != Support::Unsupported)
 }
 
 /// The sentence about a version that EKS does not offer.
-pub(crate) fn not_offered(offers: &[VersionOffer], minor: Minor, region: &str) -> String {
+pub fn not_offered(offers: &[VersionOffer], minor: Minor, region: &str) -> String {
     let usable = offers.iter().filter(|offer| offer.support != Support::Unsupported);
     let versions: BTreeSet<Minor> = usable.map(|offer| offer.version).collect();
     let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
@@ -58,7 +58,7 @@ pub(crate) fn not_offered(offers: &[VersionOffer], minor: Minor, region: &str) -
 /// Subnets of one zone (EKS User Guide, "View Amazon EKS networking requirements for VPC and subnets": at least two, in
 /// different zones). Which of the cluster's are taken by default, a control plane decides; if all are in one zone it
 /// has no choice.
-async fn zones(aws: &Connected, topology: &Topology, eks: &Eks, network: &Network, report: &mut Report) {
+async fn zones(aws: &dyn Account, topology: &Topology, eks: &Eks, network: &Network, report: &mut Report) {
     let zones = if eks.subnets.is_empty() {
         network.zones.clone()
     } else {
@@ -80,11 +80,11 @@ async fn zones(aws: &Connected, topology: &Topology, eks: &Eks, network: &Networ
 }
 
 /// The sentence about subnets of one zone.
-pub(super) fn too_few(zone: &Zone) -> String {
+pub(crate) fn too_few(zone: &Zone) -> String {
     format!("the control plane: EKS needs subnets in two zones, and all of its subnets are in {zone}")
 }
 
-async fn role(aws: &Connected, eks: &Eks, report: &mut Report) {
+async fn role(aws: &dyn Account, eks: &Eks, report: &mut Report) {
     let Some(arn) = &eks.role else { return };
     let name = arn.rsplit('/').next().unwrap_or_default();
     let what = format!("the control plane: role {arn}");

@@ -3,8 +3,8 @@
 //! Of a pool of several types the smallest counts, and none if their quotas differ: only what cannot be is refused.
 //! Instances of other clusters are not counted.
 
-use super::report::{Report, pools};
-use crate::clouds::Connected;
+use crate::account::Account;
+use crate::report::{Report, pools};
 use crate::topology::{Pool, Topology};
 use foo_cloud::{InstanceTypeInfo, VcpuQuota};
 use foo_model::InstanceType;
@@ -20,16 +20,16 @@ struct Wanted<'a> {
 
 /// A quota that pools together pass.
 #[derive(Debug)]
-pub(super) struct Passed<'a> {
+pub(crate) struct Passed<'a> {
     /// The sentence about it.
-    pub(super) finding: String,
+    pub(crate) finding: String,
     /// Names of the pools that count against it.
-    pub(super) pools: BTreeSet<&'a str>,
+    pub(crate) pools: BTreeSet<&'a str>,
 }
 
 /// The quotas that the pools together pass.
-pub(super) async fn check<'a>(
-    aws: &Connected,
+pub(crate) async fn check<'a>(
+    aws: &dyn Account,
     topology: &'a Topology,
     types: &BTreeMap<&str, InstanceTypeInfo>,
     report: &mut Report,

@@ -4,32 +4,24 @@
 //! others. A set is short if its pools are to grow, and what they need beyond the instances that run there is more than
 //! what is free. A pool that is not to grow is never refused: a full subnet must not stop changes of something else.
 
-use super::report::pools;
+use crate::account::Group;
+use crate::report::pools;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a pool needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Demand {
-    pub(super) pool: String,
+pub(crate) struct Demand {
+    pub(crate) pool: String,
     /// Desired replicas.
-    pub(super) replicas: u32,
+    pub(crate) replicas: u32,
     /// Desired replicas and surge.
-    pub(super) most: u32,
-    pub(super) subnets: BTreeSet<String>,
-}
-
-/// What a group has: its instances have their addresses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Group {
-    /// Name of its FooMachinePool, if a tag has it.
-    pub(super) pool: Option<String>,
-    pub(super) subnets: BTreeSet<String>,
-    pub(super) instances: usize,
+    pub(crate) most: u32,
+    pub(crate) subnets: BTreeSet<String>,
 }
 
 /// A sentence for each set of subnets that is short. Which subnets, which pools and how many instances follow from the
 /// topology alone, so the sentence stays the same while instances come and go.
-pub(super) fn shortages(demands: &[Demand], free: &BTreeMap<String, u32>, groups: &[Group]) -> Vec<String> {
+pub(crate) fn shortages(demands: &[Demand], free: &BTreeMap<String, u32>, groups: &[Group]) -> Vec<String> {
     let sets: BTreeSet<&BTreeSet<String>> = demands.iter().map(|demand| &demand.subnets).collect();
     sets.into_iter().filter_map(|set| shortage(set, demands, free, groups)).collect()
 }

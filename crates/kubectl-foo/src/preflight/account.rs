@@ -1,0 +1,389 @@
+//! What the checks read from AWS, by the AWS CLI with the user's own credentials.
+
+use crate::aws::Aws;
+use async_trait::async_trait;
+use foo_cloud::{
+    CloudError, ErrorKind, ImageInfo, ImageQuery, InstanceTypeInfo, NetworkQuery, Operation, Result,
+    SubnetInfo, VcpuQuota, literal, newest, trust,
+};
+use foo_model::eks::{InstanceProfile, Minor, Role, Support, VersionOffer};
+use foo_model::names::{TAG_CLUSTER, TAG_POOL};
+use foo_model::network::{Kind, Quotas, ZoneInfo};
+use foo_model::{AwsTime, ImageId, InstanceType, Zone};
+use foo_preflight::{Account, Group};
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Quotas of Service Quotas: service and code (Amazon VPC User Guide, "Amazon VPC quotas"; Amazon EC2 User Guide, "Elastic IP
+/// addresses").
+const VPCS: (&str, &str) = ("vpc", "L-F678F1CE");
+const INTERNET_GATEWAYS: (&str, &str) = ("vpc", "L-A4707A72");
+const NAT_GATEWAYS: (&str, &str) = ("vpc", "L-FE5A380F");
+const ADDRESSES: (&str, &str) = ("ec2", "L-0263D0A3");
+
+/// An account and region as the AWS CLI shows it.
+#[derive(Debug)]
+pub(super) struct CliAccount {
+    /// The AWS CLI in the region.
+    pub aws: Aws,
+}
+
+/// What the AWS CLI prints when AWS refuses a call: `An error occurred (Code) when calling the Name operation: message`.
+pub(super) fn refusal(text: &str) -> Option<(&str, &str)> {
+    let (_, rest) = text.split_once("An error occurred (")?;
+    let (code, rest) = rest.split_once(')')?;
+    let (_, rest) = rest.split_once(" operation")?;
+    // After retries it says so in parentheses.
+    let message = rest.strip_prefix(": ").or_else(|| rest.split_once("): ").map(|(_, message)| message));
+    Some((code, message.unwrap_or(rest).trim()))
+}
+
+/// The failure as the checks know it.
+fn failed(operation: Operation, error: &anyhow::Error) -> CloudError {
+    /// HTTP status of refusals; the AWS CLI does not show it.
+    const REFUSED: u16 = 400;
+    let text = format!("{error:#}");
+    match refusal(&text) {
+        Some((code, message)) => {
+            let kind = ErrorKind::of_code(operation, code, REFUSED);
+            CloudError::new(operation, kind, Some(code.to_owned()), message)
+        }
+        None => CloudError::new(operation, ErrorKind::Unreachable, None, &text),
+    }
+}
+
+fn missing(operation: Operation, what: &str) -> CloudError {
+    CloudError::new(operation, ErrorKind::NotFound, None, &format!("{what} does not exist"))
+}
+
+/// What does not exist is `None`.
+fn known<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn text(value: &Value, key: &str) -> String {
+    value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn number(value: &Value, pointer: &str) -> u32 {
+    value.pointer(pointer).and_then(Value::as_u64).and_then(|it| u32::try_from(it).ok()).unwrap_or_default()
+}
+
+fn list<'a>(value: &'a Value, pointer: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
+    value.pointer(pointer).and_then(Value::as_array).into_iter().flatten()
+}
+
+fn count(value: &Value, key: &str) -> u32 {
+    let all = value.get(key).and_then(Value::as_array);
+    all.map_or(0, |all| u32::try_from(all.len()).unwrap_or(u32::MAX))
+}
+
+fn time(text: &str) -> Option<AwsTime> {
+    text.parse::<Timestamp>().ok().map(|at| AwsTime::from_millis(at.as_millisecond()))
+}
+
+fn filters(filters: &[(String, String)]) -> String {
+    let one = |(name, value): &(String, String)| json!({"Name": name, "Values": [value]});
+    Value::Array(filters.iter().map(one).collect()).to_string()
+}
+
+fn image(it: &Value) -> ImageInfo {
+    ImageInfo {
+        id: ImageId::new(text(it, "ImageId")),
+        name: text(it, "Name"),
+        architecture: text(it, "Architecture"),
+        root_device: text(it, "RootDeviceName"),
+        available: text(it, "State") == "available",
+        created: time(&text(it, "CreationDate")).unwrap_or_default(),
+        deprecated_from: time(&text(it, "DeprecationTime")),
+    }
+}
+
+/// EC2 lists Trainium and Inferentia2 as Neuron devices, and the first Inferentia as inference accelerators (EC2 API
+/// Reference, `InstanceTypeInfo`).
+fn instance_type(it: &Value) -> InstanceTypeInfo {
+    let of = |key: &'static str, maker: &'static str| {
+        let by_maker = move |it: &&Value| text(it, "Manufacturer").eq_ignore_ascii_case(maker);
+        list(it, key).filter(by_maker).map(|it| number(it, "/Count")).sum::<u32>()
+    };
+    let neuron: u32 = list(it, "/NeuronInfo/NeuronDevices").map(|it| number(it, "/Count")).sum();
+    let accelerators = of("/InferenceAcceleratorInfo/Accelerators", "AWS");
+    let supported: Vec<&str> =
+        list(it, "/ProcessorInfo/SupportedArchitectures").filter_map(Value::as_str).collect();
+    let usable = supported.iter().find(|one| ["x86_64", "arm64"].contains(*one)).or(supported.first());
+    InstanceTypeInfo {
+        instance_type: InstanceType::new(text(it, "InstanceType")),
+        vcpus: number(it, "/VCpuInfo/DefaultVCpus"),
+        memory_mib: u64::from(number(it, "/MemoryInfo/SizeInMiB")),
+        nvidia_gpus: of("/GpuInfo/Gpus", "NVIDIA"),
+        neuron_devices: neuron.max(accelerators),
+        architecture: usable.copied().unwrap_or_default().to_owned(),
+    }
+}
+
+fn subnet(it: &Value) -> SubnetInfo {
+    SubnetInfo {
+        id: text(it, "SubnetId").as_str().into(),
+        zone: Zone::new(text(it, "AvailabilityZone")),
+        vpc: text(it, "VpcId"),
+        public: it.get("MapPublicIpOnLaunch").and_then(Value::as_bool) == Some(true),
+        free_addresses: number(it, "/AvailableIpAddressCount"),
+    }
+}
+
+/// The AWS CLI decodes the trust policy.
+fn role(it: &Value, operation: Operation) -> Result<Role> {
+    let policy = it.get("AssumeRolePolicyDocument").map(Value::to_string);
+    let unreadable =
+        || CloudError::new(operation, ErrorKind::Internal, None, "the trust policy cannot be read");
+    Ok(Role {
+        arn: text(it, "Arn"),
+        unique_id: text(it, "RoleId"),
+        created: time(&text(it, "CreateDate")).unwrap_or_default(),
+        trusted_services: policy.as_deref().and_then(trust::services).ok_or_else(unreadable)?,
+    })
+}
+
+fn version(it: &Value) -> Option<VersionOffer> {
+    let shown = [text(it, "versionStatus"), text(it, "status")].into_iter().find(|it| !it.is_empty())?;
+    Some(VersionOffer {
+        version: Minor::of(&text(it, "clusterVersion"))?,
+        patch: Some(text(it, "kubernetesPatchVersion")).filter(|patch| !patch.is_empty()),
+        default: it.get("defaultVersion").and_then(Value::as_bool) == Some(true),
+        support: serde_json::from_value::<Support>(Value::String(shown.to_uppercase().replace('-', "_")))
+            .ok()?,
+        standard_ends: None,
+        extended_ends: None,
+    })
+}
+
+impl CliAccount {
+    async fn read<T: DeserializeOwned>(&self, operation: Operation, command: &[&str]) -> Result<T> {
+        self.aws.read(command).await.map_err(|error| failed(operation, &error))
+    }
+
+    /// The value of a quota; `None` if there is none in the region.
+    async fn quota(&self, (service, code): (&str, &str)) -> Result<Option<u32>> {
+        let command =
+            ["service-quotas", "get-service-quota", "--service-code", service, "--quota-code", code];
+        let read: Option<Value> = known(self.read(Operation::GetServiceQuota, &command).await)?;
+        let value = read.and_then(|it| it.pointer("/Quota/Value").and_then(Value::as_f64));
+        Ok(value.and_then(|value| format!("{value:.0}").parse().ok()))
+    }
+
+    /// NAT gateways that count, by zone: those pending, available and deleting.
+    async fn nat_gateways(&self) -> Result<BTreeMap<Zone, u32>> {
+        let counting = "Name=state,Values=pending,available,deleting";
+        let gateways: Value = self
+            .read(Operation::DescribeNatGateways, &["ec2", "describe-nat-gateways", "--filter", counting])
+            .await?;
+        let ids = list(&gateways, "/NatGateways").map(|it| text(it, "SubnetId")).collect();
+        let subnets = self.subnets(&NetworkQuery::Ids(ids)).await?;
+        let zones: BTreeMap<&str, &Zone> = subnets.iter().map(|it| (it.id.as_str(), &it.zone)).collect();
+        let mut counted = BTreeMap::new();
+        for gateway in list(&gateways, "/NatGateways") {
+            if let Some(zone) = zones.get(text(gateway, "SubnetId").as_str()) {
+                let count: &mut u32 = counted.entry((*zone).clone()).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+        Ok(counted)
+    }
+}
+
+#[async_trait]
+impl Account for CliAccount {
+    async fn image(&self, id: &ImageId) -> Result<ImageInfo> {
+        const OPERATION: Operation = Operation::DescribeImages;
+        let read: Value =
+            self.read(OPERATION, &["ec2", "describe-images", "--image-ids", id.as_str()]).await?;
+        list(&read, "/Images").next().map(image).ok_or_else(|| missing(OPERATION, id.as_str()))
+    }
+
+    async fn parameter(&self, name: &str) -> Result<Option<String>> {
+        let read: Option<Value> =
+            known(self.read(Operation::GetParameter, &["ssm", "get-parameter", "--name", name]).await)?;
+        Ok(read.and_then(|it| it.pointer("/Parameter/Value").and_then(Value::as_str).map(str::to_owned)))
+    }
+
+    async fn newest_image(&self, query: &ImageQuery) -> Result<Option<ImageInfo>> {
+        let ImageQuery { owner, name, architecture } = query;
+        let filters = [("name", name.as_str()), ("architecture", architecture), ("state", "available")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let filters = self::filters(&filters);
+        let command = ["ec2", "describe-images", "--owners", owner, "--filters", &filters];
+        let read: Value = self.read(Operation::DescribeImages, &command).await?;
+        let now = AwsTime::from_millis(Timestamp::now().as_millisecond());
+        Ok(newest(list(&read, "/Images").map(image).collect(), now))
+    }
+
+    async fn instance_type(&self, name: &InstanceType) -> Result<InstanceTypeInfo> {
+        const OPERATION: Operation = Operation::DescribeInstanceTypes;
+        let command = ["ec2", "describe-instance-types", "--instance-types", name.as_str()];
+        let read: Value = self.read(OPERATION, &command).await?;
+        let found = list(&read, "/InstanceTypes").next();
+        found.map(instance_type).ok_or_else(|| missing(OPERATION, name.as_str()))
+    }
+
+    async fn subnets(&self, query: &NetworkQuery) -> Result<Vec<SubnetInfo>> {
+        let filtered;
+        let mut command = vec!["ec2", "describe-subnets"];
+        match query {
+            NetworkQuery::Ids(ids) if ids.is_empty() => return Ok(Vec::new()),
+            NetworkQuery::Ids(ids) => {
+                command.push("--subnet-ids");
+                command.extend(ids.iter().map(String::as_str));
+            }
+            NetworkQuery::Tags { vpc, tags } => {
+                let vpc = vpc.iter().map(|vpc| ("vpc-id".to_owned(), vpc.clone()));
+                let tags = tags.iter().map(|(key, value)| {
+                    let value = if value.is_empty() { "*".to_owned() } else { literal(value) };
+                    (format!("tag:{key}"), value)
+                });
+                filtered = filters(&vpc.chain(tags).collect::<Vec<_>>());
+                command.extend(["--filters", &filtered]);
+            }
+        }
+        let read: Value = self.read(Operation::DescribeSubnets, &command).await?;
+        Ok(list(&read, "/Subnets").map(subnet).collect())
+    }
+
+    async fn instance_profile(&self, name: &str) -> Result<Option<InstanceProfile>> {
+        const OPERATION: Operation = Operation::GetInstanceProfile;
+        let command = ["iam", "get-instance-profile", "--instance-profile-name", name];
+        let Some(read): Option<Value> = known(self.read(OPERATION, &command).await)? else {
+            return Ok(None);
+        };
+        let found = read.get("InstanceProfile").ok_or_else(|| missing(OPERATION, name))?;
+        let role = list(found, "/Roles").next().map(|it| role(it, OPERATION)).transpose()?;
+        Ok(Some(InstanceProfile { arn: text(found, "Arn"), role }))
+    }
+
+    async fn role(&self, name: &str) -> Result<Option<Role>> {
+        const OPERATION: Operation = Operation::GetRole;
+        let read: Option<Value> =
+            known(self.read(OPERATION, &["iam", "get-role", "--role-name", name]).await)?;
+        read.as_ref().and_then(|it| it.get("Role")).map(|it| role(it, OPERATION)).transpose()
+    }
+
+    async fn eks_versions(&self) -> Result<Vec<VersionOffer>> {
+        let command = ["eks", "describe-cluster-versions", "--include-all"];
+        let read: Value = self.read(Operation::DescribeClusterVersions, &command).await?;
+        Ok(list(&read, "/clusterVersions").filter_map(version).collect())
+    }
+
+    async fn vcpu_quota(&self, quota: VcpuQuota) -> Result<Option<u32>> {
+        self.quota(("ec2", quota.code())).await
+    }
+
+    async fn zones(&self) -> Result<BTreeMap<Zone, ZoneInfo>> {
+        let command = ["ec2", "describe-availability-zones", "--all-availability-zones"];
+        let read: Value = self.read(Operation::DescribeAvailabilityZones, &command).await?;
+        let zone = |it: &Value| {
+            let name = Zone::new(text(it, "ZoneName"));
+            let info = ZoneInfo {
+                name: name.clone(),
+                id: text(it, "ZoneId"),
+                available: text(it, "State") == "available",
+                is_availability_zone: text(it, "ZoneType") == "availability-zone",
+            };
+            (name, info)
+        };
+        Ok(list(&read, "/AvailabilityZones").map(zone).collect())
+    }
+
+    async fn quotas(&self) -> Result<Quotas> {
+        let (vpcs, addresses, gateways, nat) = tokio::try_join!(
+            self.quota(VPCS),
+            self.quota(ADDRESSES),
+            self.quota(INTERNET_GATEWAYS),
+            self.quota(NAT_GATEWAYS),
+        )?;
+        let (of_vpcs, of_addresses, of_gateways): (Value, Value, Value) = tokio::try_join!(
+            self.read(Operation::DescribeVpcs, &["ec2", "describe-vpcs"]),
+            self.read(Operation::DescribeAddresses, &["ec2", "describe-addresses"]),
+            self.read(Operation::DescribeInternetGateways, &["ec2", "describe-internet-gateways"]),
+        )?;
+        // The account's own addresses (BYOIP) do not count (Amazon EC2 User Guide, "Elastic IP addresses").
+        let is_amazons = |it: &&Value| ["", "amazon"].contains(&text(it, "PublicIpv4Pool").as_str());
+        let used = list(&of_addresses, "/Addresses").filter(is_amazons).count();
+        Ok(Quotas {
+            vpcs: vpcs.map(|most| (most, count(&of_vpcs, "Vpcs"))),
+            addresses: addresses.map(|most| (most, u32::try_from(used).unwrap_or(u32::MAX))),
+            nat_gateways: match nat {
+                Some(most) => Some((most, self.nat_gateways().await?)),
+                None => None,
+            },
+            internet_gateways: gateways.map(|most| (most, count(&of_gateways, "InternetGateways"))),
+        })
+    }
+
+    async fn has_begun(&self, cluster: &str, kind: Kind) -> Result<bool> {
+        let (operation, command, key) = match kind {
+            Kind::Subnet => (Operation::DescribeSubnets, "describe-subnets", "Subnets"),
+            _ => (Operation::DescribeVpcs, "describe-vpcs", "Vpcs"),
+        };
+        let filters = filters(&[(format!("tag:{TAG_CLUSTER}"), literal(cluster))]);
+        let read: Value = self.read(operation, &["ec2", command, "--filters", &filters]).await?;
+        Ok(count(&read, key) > 0)
+    }
+
+    async fn groups(&self, cluster: &str) -> Result<Vec<Group>> {
+        let filters = filters(&[(format!("tag:{TAG_CLUSTER}"), cluster.to_owned())]);
+        let command = ["autoscaling", "describe-auto-scaling-groups", "--filters", &filters];
+        let read: Value = self.read(Operation::DescribeAutoScalingGroups, &command).await?;
+        let group = |it: &Value| Group {
+            pool: list(it, "/Tags").find(|tag| text(tag, "Key") == TAG_POOL).map(|tag| text(tag, "Value")),
+            subnets: text(it, "VPCZoneIdentifier").split(',').map(str::to_owned).collect(),
+            instances: list(it, "/Instances").count(),
+        };
+        Ok(list(&read, "/AutoScalingGroups").map(group).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_has_the_code_and_the_message_of_aws() {
+        let text = "aws ec2 describe-images failed: An error occurred (InvalidAMIID.NotFound) when calling the DescribeImages \
+                    operation: The image id '[ami-1]' does not exist";
+        let expected = ("InvalidAMIID.NotFound", "The image id '[ami-1]' does not exist");
+        assert_eq!(refusal(text), Some(expected));
+        let error = failed(Operation::DescribeImages, &anyhow::anyhow!(text));
+        assert_eq!(error.kind, ErrorKind::NotFound);
+        let late = failed(Operation::DescribeImages, &anyhow::anyhow!("aws did not end within 60 s"));
+        assert_eq!((late.kind, late.code), (ErrorKind::Unreachable, None));
+        let retried = "An error occurred (Throttling) when calling the GetRole operation (reached max retries: 4): Rate exceeded";
+        assert_eq!(refusal(retried), Some(("Throttling", "Rate exceeded")));
+    }
+
+    #[test]
+    fn an_instance_type_is_read_as_the_manager_reads_it() {
+        let shown = json!({
+            "InstanceType": "g6.xlarge", "VCpuInfo": {"DefaultVCpus": 4}, "MemoryInfo": {"SizeInMiB": 16384},
+            "ProcessorInfo": {"SupportedArchitectures": ["i386", "x86_64"]},
+            "GpuInfo": {"Gpus": [{"Manufacturer": "NVIDIA", "Count": 1}, {"Manufacturer": "AMD", "Count": 2}]},
+        });
+        let read = instance_type(&shown);
+        assert_eq!((read.vcpus, read.memory_mib, read.nvidia_gpus, read.neuron_devices), (4, 16384, 1, 0));
+        assert_eq!(read.architecture, "x86_64");
+    }
+
+    #[test]
+    fn versions_of_eks_have_their_support_in_either_spelling() {
+        let shown =
+            json!({"clusterVersion": "1.36", "versionStatus": "STANDARD_SUPPORT", "defaultVersion": true});
+        assert_eq!(version(&shown).unwrap().support, Support::StandardSupport);
+        let older = json!({"clusterVersion": "1.33", "status": "extended-support"});
+        assert_eq!(version(&older).unwrap().support, Support::ExtendedSupport);
+        assert_eq!(version(&json!({"clusterVersion": "1.36"})), None);
+    }
+}
