@@ -15,6 +15,8 @@ IMAGE ?=
 DOWNLOADS ?=
 # Linked statically: the program needs nothing but a kernel, so the image has nothing else.
 MANAGER_TARGET ?= x86_64-unknown-linux-musl
+# GNU tar: the archive of the plugin is the same on every machine.
+TAR ?= tar
 # Those of a release, separated by spaces.
 TARGETS ?= $(MANAGER_TARGET)
 bin := $(or $(CARGO_TARGET_DIR),target)/debug
@@ -33,7 +35,7 @@ build_released := RUSTFLAGS="$(remap)" cargo build --locked --release --target $
 # $(call timed,what,command): says what is going on and how long it took.
 timed = @echo "== $(1)"; start=$$SECONDS; $(2); echo "== $(1): $$((SECONDS - start)) s"
 
-.PHONY: help book demo test check advisories conformance chaos bench model release release-programs release-manifests manager extension plugin tools browser python build clean \
+.PHONY: help book demo test check advisories conformance chaos bench model release release-programs release-index release-manifests manager extension plugin plugin-archive tools browser python build clean \
     cargo-deny prerequisites components
 
 help: ## This list
@@ -99,15 +101,23 @@ model: prerequisites ## The planner against every order of events of small world
 
 release: release-manifests ## All of a release: dist/ (VERSION=v0.1.0); ten minutes and more for each of TARGETS, 8 GB of memory
 	@for target in $(TARGETS); do $(MAKE) release-programs MANAGER_TARGET=$$target; done
+	@$(MAKE) release-index
+
+release-index: ## What is written about the programs in dist/: image, Krew manifest, provenance, checksums, their signature
 	@$(bin)/xtask image --version $(VERSION) --out dist
 	@$(bin)/xtask krew --version $(VERSION) --out dist $(if $(DOWNLOADS),--url $(DOWNLOADS))
 	@$(bin)/xtask checksums --out dist
+	@hack/sign.sh dist
 
-release-programs: manager extension plugin
-	@for program in foo-manager foo-extension kubectl-foo; do \
-	    install -D $(bin)/../$(MANAGER_TARGET)/release/$$program dist/$$program/$(VERSION)/$$program-$(MANAGER_TARGET); \
-	done
-	@cd dist/kubectl-foo/$(VERSION) && tar --create --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner \
+# $(call released,program): puts it into dist/. Not by `install -D`, which macOS does not have.
+released = mkdir -p dist/$(1)/$(VERSION) && cp $(bin)/../$(MANAGER_TARGET)/release/$(1) dist/$(1)/$(VERSION)/$(1)-$(MANAGER_TARGET)
+
+release-programs: manager extension plugin-archive ## The programs of a release alone, in dist/ (MANAGER_TARGET)
+	@$(call released,foo-manager) && $(call released,foo-extension)
+
+plugin-archive: plugin ## The kubectl plugin of a release alone, in dist/ (MANAGER_TARGET; TAR=gtar on macOS)
+	@$(call released,kubectl-foo)
+	@cd dist/kubectl-foo/$(VERSION) && $(TAR) --create --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner \
 	    --mode=u=rwX,go=rX --transform='s,kubectl-foo-$(MANAGER_TARGET),kubectl-foo,' \
 	    kubectl-foo-$(MANAGER_TARGET) --directory=$(CURDIR) LICENSE | gzip --no-name >kubectl-foo-$(MANAGER_TARGET).tar.gz
 

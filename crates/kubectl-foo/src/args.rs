@@ -89,8 +89,8 @@ Exit status:
   4  something differs";
 
 /// Shows the state of clusters in AWS: control planes, networks, pools of Machines in Auto Scaling groups, and what they
-/// wait for. Reads objects of the management cluster, and for drains Pods of workload clusters; `adopt`, `preflight`, `console` and
-/// `orphans` read from AWS, with the AWS CLI. Only `rollout pause`, `resume` and `retry` write; `plan`, `diff` and `adopt --plan` create and delete a
+/// wait for. Reads objects of the management cluster, and for drains Pods of workload clusters; `adopt`, `preflight`, `console`,
+/// `orphans` and `rollout history` read from AWS, with the AWS CLI. Only `rollout pause`, `resume`, `retry` and `undo` write; `plan`, `diff` and `adopt --plan` create and delete a
 /// FooPlan.
 #[derive(Parser)]
 #[command(name = "kubectl foo", version, after_help = STATUSES, disable_help_subcommand = true)]
@@ -365,6 +365,38 @@ pub enum RolloutCommand {
         /// Names of FooMachinePools, or foomachinepool/NAME....
         #[arg(required = true)]
         pools: Vec<String>,
+    },
+    /// Show the versions of a pool's launch template that AWS has, what changed from one to the next, and how many instances each has.
+    ///
+    /// Reads with the AWS CLI and its credentials. The manager deletes old versions that nothing uses.
+    #[command(after_help = STATUSES)]
+    History {
+        /// Name of the FooMachinePool, or foomachinepool/NAME.
+        pool: String,
+        /// Profile of the AWS CLI [default: the one that it uses].
+        #[arg(long, value_name = "NAME")]
+        profile: Option<String>,
+        /// Form of the output [default: text].
+        #[arg(short, long, value_enum)]
+        output: Option<Output>,
+    },
+    /// Return to the image and instance type of an earlier version: writes them to the spec of the FooMachinePool.
+    ///
+    /// Reads with the AWS CLI and its credentials. Whatever applies the pool's manifest again, GitOps for example, reverts it.
+    #[command(after_help = STATUSES)]
+    Undo {
+        /// Name of the FooMachinePool, or foomachinepool/NAME.
+        pool: String,
+        /// Version of the launch template [default: the newest before the present one with another image or instance type that did
+        /// not fail].
+        #[arg(long, value_name = "VERSION")]
+        to_version: Option<i64>,
+        /// Show what it would change.
+        #[arg(long)]
+        dry_run: bool,
+        /// Profile of the AWS CLI [default: the one that it uses].
+        #[arg(long, value_name = "NAME")]
+        profile: Option<String>,
     },
     /// Have content tried again that has failed: after the image, the network or whatever it was is repaired.
     #[command(after_help = STATUSES)]

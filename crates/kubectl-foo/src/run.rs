@@ -16,6 +16,7 @@ use crate::plan::files::Manifests;
 use crate::preflight::{self, Choices};
 use crate::refused::{Transient, Usage};
 use crate::rollout::change::Change;
+use crate::rollout::history::{self, History};
 use crate::rollout::{self, Outcome, Rollout, Rollouts};
 use crate::shell::script;
 use crate::status::read::Facts;
@@ -162,15 +163,7 @@ pub async fn on(
             }
         }
         Command::Console { machine, latest, profile } => {
-            let Some(namespace) = namespace else {
-                return Err(Usage(
-                    "the name of a Machine cannot be combined with --all-namespaces".to_owned(),
-                )
-                .into());
-            };
-            let asked = named(&[machine], &MACHINES, Some(namespace))?;
-            let name = asked.into_iter().find_map(|it| it.name);
-            let name = name.ok_or_else(|| Usage("the name of a Machine is missing".to_owned()))?;
+            let (namespace, name) = one_name(&machine, &MACHINES, namespace)?;
             let console = console::read(&reads, namespace, &name, latest, profile).await?;
             out.print(&console::text(&console))?;
             if let Some(warning) = console::warning(&console) {
@@ -251,6 +244,20 @@ async fn roll_out(reads: &Reads<'_>, command: RolloutCommand, out: &mut Out<'_>)
             let wait = if watch { Wait::Until(ends) } else { Wait::Not };
             return rolled_out(reads, &asked, wait, output.into(), out).await;
         }
+        RolloutCommand::History { pool, profile, output } => {
+            let history = of_one_pool(reads, &pool, profile).await?;
+            out.show(output, &history, history::text)?;
+            return Ok(Ended::Done);
+        }
+        RolloutCommand::Undo { pool, to_version, dry_run, profile } => {
+            let history = of_one_pool(reads, &pool, profile).await?;
+            let (done, warning) = history::carry_out(reads, &history, to_version, dry_run).await?;
+            out.print(&done)?;
+            if let Some(warning) = warning {
+                reads.warn(warning);
+            }
+            return Ok(Ended::Done);
+        }
         RolloutCommand::Pause { pools } => (pools, Change::Pause),
         RolloutCommand::Resume { pools } => (pools, Change::Resume),
         RolloutCommand::Retry { pools } => (pools, Change::Retry),
@@ -263,6 +270,12 @@ async fn roll_out(reads: &Reads<'_>, command: RolloutCommand, out: &mut Out<'_>)
         out.print(&rollout::change::change(reads.client, &rollout, change).await?)?;
     }
     Ok(Ended::Done)
+}
+
+/// The history of the pool that an argument names.
+async fn of_one_pool(reads: &Reads<'_>, pool: &str, profile: Option<String>) -> Result<History> {
+    let (namespace, name) = one_name(pool, &ROLLED_OUT, reads.namespace)?;
+    history::read(reads, namespace, &name, profile).await
 }
 
 /// Whether `rollout status` waits.
@@ -381,6 +394,15 @@ async fn watched(
         }
         tokio::time::sleep(PERIOD).await;
     }
+}
+
+/// The one object that an argument names, with its namespace.
+fn one_name<'a>(argument: &str, among: &[Kind], namespace: Option<&'a str>) -> Result<(&'a str, String)> {
+    let asked = named(&[argument.to_owned()], among, namespace)?;
+    let name = asked.into_iter().find_map(|it| it.name);
+    let name = name.ok_or_else(|| Usage(format!("{argument} is a type: a name is missing")))?;
+    let namespace = namespace.ok_or_else(|| Usage("the namespace is missing".to_owned()))?;
+    Ok((namespace, name))
 }
 
 /// The objects that arguments name. Names are those of one namespace.

@@ -12,7 +12,8 @@ pub const NAME: &str = "SHA256SUMS";
 /// Writes the checksums of all files below `folder` to a file in it, and returns its path.
 pub fn write(folder: &Path) -> Result<PathBuf> {
     let mut text = String::new();
-    for (path, sum) in of(folder)?.iter().filter(|(path, _)| path != NAME) {
+    // Its own signature cannot be in it.
+    for (path, sum) in of(folder)?.iter().filter(|(path, _)| !path.starts_with(NAME)) {
         writeln!(text, "{sum}  {path}")?;
     }
     let path = folder.join(NAME);

@@ -116,7 +116,8 @@ fn instance_type(it: &Value) -> InstanceTypeInfo {
     let accelerators = of("/InferenceAcceleratorInfo/Accelerators", "AWS");
     let supported: Vec<&str> =
         list(it, "/ProcessorInfo/SupportedArchitectures").filter_map(Value::as_str).collect();
-    let usable = supported.iter().find(|one| ["x86_64", "arm64"].contains(*one)).or(supported.first());
+    let usable =
+        supported.iter().find(|one| ["x86_64", "arm64"].contains(*one)).or_else(|| supported.first());
     InstanceTypeInfo {
         instance_type: InstanceType::new(text(it, "InstanceType")),
         vcpus: number(it, "/VCpuInfo/DefaultVCpus"),

@@ -17,7 +17,7 @@ use anyhow::{Result, bail};
 use foo_preflight::Account as _;
 use foo_preflight::topology::Topology;
 use requested::Objects;
-use rights::Needs;
+use rights::{Needs, Network};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -169,9 +169,11 @@ async fn needs(objects: &Objects, topology: &Topology, account: &CliAccount) -> 
     Needs {
         cluster: topology.cluster.clone(),
         region: topology.region.clone(),
-        managed_network: topology.managed.is_some(),
-        given_vpc: topology.managed.as_ref().is_some_and(|network| network.vpc_id.is_some()),
-        vpc: topology.vpc.clone(),
+        network: match &topology.managed {
+            None => Network::Existing(topology.vpc.clone()),
+            Some(network) if network.vpc_id.is_some() => Network::InGivenVpc,
+            Some(_) => Network::Created,
+        },
         eks: topology.eks.is_some(),
         issuer: eks.is_some_and(|eks| eks.oidc_provider),
         parameters: topology

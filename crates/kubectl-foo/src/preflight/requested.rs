@@ -72,7 +72,7 @@ fn topology(objects: &Objects, cluster: &Cluster, version: Option<&str>) -> Opti
         .map(|it| NetworkReference { id: Some(it.id.clone()), ..NetworkReference::default() });
     let managed = foo_cluster.spec.network.managed.clone();
     let subnets = if managed.is_some() { created.collect() } else { network.subnets };
-    let target = version.or(control_plane.map(|it| it.spec.version.as_str())).unwrap_or_default();
+    let target = version.or_else(|| control_plane.map(|it| it.spec.version.as_str())).unwrap_or_default();
     let identity = foo_cluster.spec.identity_ref.as_ref();
     Some(Topology {
         cluster: format!("{}/{}", namespace.unwrap_or_default(), cluster.name_any()),

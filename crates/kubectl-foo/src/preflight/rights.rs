@@ -27,6 +27,29 @@ const CONTROL_PLANES: (&str, &str) = (
     include_str!("../../../../docs/reference/iam-control-plane-policy.json"),
 );
 
+/// Where the network of a Cluster is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Network {
+    /// It exists, in this VPC if that is known.
+    Existing(Option<String>),
+    /// The provider creates it.
+    Created,
+    /// The provider creates it in a VPC that exists.
+    InGivenVpc,
+}
+
+impl Network {
+    fn is_created(&self) -> bool {
+        matches!(self, Self::Created | Self::InGivenVpc)
+    }
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self::Existing(None)
+    }
+}
+
 /// What of the policies a Cluster needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Needs {
@@ -34,12 +57,8 @@ pub(super) struct Needs {
     pub cluster: String,
     /// Region.
     pub region: String,
-    /// Its network is created by the provider.
-    pub managed_network: bool,
-    /// That network is in a VPC that exists.
-    pub given_vpc: bool,
-    /// The VPC of an existing network, if it is known.
-    pub vpc: Option<String>,
+    /// Where its network is from.
+    pub network: Network,
     /// Its control plane is on EKS.
     pub eks: bool,
     /// Its EKS cluster gets an OIDC provider in IAM.
@@ -133,7 +152,8 @@ pub(super) async fn read(aws: &Aws, principal: &str, needs: &Needs) -> Result<Ri
         Ok(simulated) => simulated,
         Err(error) => {
             let text = format!("{error:#}");
-            let why = refusal(&text).map_or(text.clone(), |(code, message)| format!("{code}: {message}"));
+            let why =
+                refusal(&text).map_or_else(|| text.clone(), |(code, message)| format!("{code}: {message}"));
             rights.unknown.push(format!("the rights of {principal}: {why}"));
             return Ok(rights);
         }
@@ -177,7 +197,7 @@ fn judge(request: &Request, results: &[Evaluation], rights: &mut Rights) {
 
 /// The requests of all policies that the Cluster needs.
 fn requests(needs: &Needs, partition: &str, account: &str) -> Result<Vec<Request>> {
-    let policies = [(POOLS, true), (NETWORKS, needs.managed_network), (CONTROL_PLANES, needs.eks)];
+    let policies = [(POOLS, true), (NETWORKS, needs.network.is_created()), (CONTROL_PLANES, needs.eks)];
     let mut requests = Vec::new();
     for ((file, text), _) in policies.into_iter().filter(|(_, needed)| *needed) {
         let policy: Policy = serde_json::from_str(text).with_context(|| format!("reading {file}"))?;
@@ -220,9 +240,9 @@ fn resources(sid: &str, needs: &Needs) -> Resources {
         |roles: Vec<String>| if roles.is_empty() { Resources::Unneeded } else { Resources::Those(roles) };
     match sid {
         "ReadImageParameters" => when(needs.parameters),
-        "LaunchIntoOwnNetworks" => when(needs.managed_network),
-        "LaunchIntoNamedVpcs" => when(!needs.managed_network),
-        "UseGivenVpcs" => when(needs.given_vpc),
+        "LaunchIntoOwnNetworks" => when(needs.network.is_created()),
+        "LaunchIntoNamedVpcs" => when(!needs.network.is_created()),
+        "UseGivenVpcs" => when(needs.network == Network::InGivenVpc),
         "GiveNodesTheirRole" | "LetNodesIn" => those(needs.node_roles.iter().cloned().collect()),
         "GiveClustersTheirRole" => those(needs.control_plane_role.iter().cloned().collect()),
         "ReadIssuers" | "CreateIssuers" | "DeleteOwnIssuers" => when(needs.issuer),
@@ -275,9 +295,9 @@ fn context(
 
 fn vpc(pattern: &String, needs: &Needs, fill: &impl Fn(&String) -> String) -> String {
     let filled = fill(pattern);
-    match &needs.vpc {
-        Some(id) => filled.replace(&format!("vpc/{EXAMPLE}"), &format!("vpc/{id}")),
-        None => filled,
+    match &needs.network {
+        Network::Existing(Some(id)) => filled.replace(&format!("vpc/{EXAMPLE}"), &format!("vpc/{id}")),
+        Network::Existing(None) | Network::Created | Network::InGivenVpc => filled,
     }
 }
 
@@ -298,7 +318,7 @@ mod tests {
 
     #[test]
     fn requests_have_what_the_statements_of_the_policies_require() {
-        let pools = all(&Needs { vpc: Some("vpc-1".to_owned()), ..needs() });
+        let pools = all(&Needs { network: Network::Existing(Some("vpc-1".to_owned())), ..needs() });
         let created = &pools["CreateGroups"];
         let group = "arn:aws:autoscaling:eu-central-1:123456789012:autoScalingGroup:example:autoScalingGroupName/example";
         assert_eq!(created.resources, [group]);
@@ -317,7 +337,7 @@ mod tests {
     fn what_is_needed_follows_from_the_cluster() {
         let role = "arn:aws:iam::123456789012:role/a.nodes.infrastructure.foo.com";
         let everything = Needs {
-            managed_network: true,
+            network: Network::Created,
             eks: true,
             parameters: true,
             node_roles: BTreeSet::from([role.to_owned()]),

@@ -1,7 +1,8 @@
 //! The roll-out of a pool: its progress, and the annotations by which a user stops it or has failed content tried
-//! again. There is no history and no undo: the API keeps neither earlier specs nor who changed them.
+//! again; in [`history`] what AWS has of earlier contents. The API keeps no earlier specs.
 
 pub mod change;
+pub mod history;
 pub mod read;
 mod text;
 

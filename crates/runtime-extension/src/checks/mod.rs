@@ -36,7 +36,10 @@ fn is_region(region: &str) -> bool {
 /// Mistakes of a topology by itself, and what AWS reports of it within [`DEADLINE`].
 pub(crate) async fn check(clouds: &Clouds, settings: &Settings, topology: &Topology) -> Report {
     let connected = connection(clouds, settings, topology).await;
-    let account = connected.as_ref().map(|it| it.as_ref() as &dyn Account).map_err(Clone::clone);
+    let account: Result<&dyn Account, String> = match &connected {
+        Ok(aws) => Ok(aws.as_ref()),
+        Err(why) => Err(why.clone()),
+    };
     foo_preflight::check(account, topology, DEADLINE).await
 }
 

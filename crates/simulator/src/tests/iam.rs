@@ -432,9 +432,8 @@ async fn a_simulation_decides_as_the_policy_and_names_missing_keys() {
     sim.put_role(serde_json::from_value(role).unwrap());
     sim.put_key(AccessKey { id: "owner".into(), secret: "s".into(), policy: None });
     let simulate = async |arn: &str, more: &str| {
-        let actions = ["ec2:DescribeImages", "ec2:CreateTags", "ec2:RunInstances"];
-        let named: String =
-            actions.iter().enumerate().map(|(n, it)| format!("&ActionNames.member.{}={it}", n + 1)).collect();
+        let named = "&ActionNames.member.1=ec2:DescribeImages&ActionNames.member.2=ec2:CreateTags\
+                     &ActionNames.member.3=ec2:RunInstances";
         let form =
             format!("Action=SimulatePrincipalPolicy&Version=2010-05-08&PolicySourceArn={arn}{named}{more}");
         ask(&sim, "owner", "iam", &form).await
@@ -457,6 +456,6 @@ async fn a_simulation_decides_as_the_policy_and_names_missing_keys() {
                  &ContextEntries.member.1.ContextKeyValues.member.1=y";
     let (_, body) = simulate(role, entry).await;
     assert_eq!(decisions(&body)[1], "allowed", "{body}");
-    let (status, body) = simulate("arn:aws:iam::123456789012:user/nobody", "").await;
+    let (status, body) = simulate("arn:aws:iam::123456789012:user/unknown", "").await;
     assert_eq!((status, code(&body)), (404, "NoSuchEntity"));
 }

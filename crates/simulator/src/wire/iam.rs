@@ -144,19 +144,34 @@ fn get_instance_profile(
     Ok(())
 }
 
-/// The policy of a role or user; `Some(None)`: it allows everything.
-fn policy_of(inner: &Inner, account: &str, arn: &str) -> Option<Option<Policy>> {
+/// The policies of a role or user, all of which must allow a call: none allows everything.
+fn policies_of(inner: &Inner, account: &str, arn: &str) -> Option<Vec<Policy>> {
     let (_, name) = arn.rsplit_once('/')?;
-    let role_found = role(inner, account, name).filter(|role| role.arn(account) == arn);
+    let known_role = role(inner, account, name).filter(|role| role.arn(account) == arn);
     let is_user = arn == format!("arn:aws:iam::{account}:user/{name}");
     let user = inner.keys.get(name).filter(|it| is_user && it.session.is_none());
-    role_found.map(|role| role.policy).or_else(|| user.map(|user| user.policies.first().cloned()))
+    known_role
+        .map(|role| role.policy.into_iter().collect())
+        .or_else(|| user.map(|user| user.policies.clone()))
+}
+
+/// What all of them decide: a denial wins.
+fn judged(policies: &[Policy], ask: &Ask) -> Verdict {
+    let verdicts: Vec<Verdict> = policies.iter().map(|policy| policy.judge(ask)).collect();
+    let any = |verdict| verdicts.contains(&verdict);
+    if any(Verdict::Denied) {
+        Verdict::Denied
+    } else if any(Verdict::NotAllowed) {
+        Verdict::NotAllowed
+    } else {
+        Verdict::Allowed
+    }
 }
 
 /// Each action on each resource. Policies of resources, of the organization and boundaries of permissions do not exist here.
 fn simulate(inner: &mut Inner, params: &Params, caller: &Caller<'_>, xml: &mut Xml) -> AwsResult<()> {
     let arn = params.required("PolicySourceArn")?;
-    let policy = policy_of(inner, caller.account, arn)
+    let policies = policies_of(inner, caller.account, arn)
         .ok_or_else(|| no_entity(format!("The entity with ARN {arn} cannot be found.")))?;
     let entry = |entry: &Params| {
         Some((
@@ -180,13 +195,12 @@ fn simulate(inner: &mut Inner, params: &Params, caller: &Caller<'_>, xml: &mut X
         })
     });
     xml.list("EvaluationResults", "member", asks, |xml, ask| {
-        let verdict = policy.as_ref().map_or(Verdict::Allowed, |policy| policy.judge(&ask));
-        let missing = policy.iter().flat_map(|policy| policy.missing_keys(&ask)).collect::<Vec<_>>();
+        let missing: Vec<String> = policies.iter().flat_map(|policy| policy.missing_keys(&ask)).collect();
         xml.text("EvalActionName", &ask.action);
         xml.text("EvalResourceName", &ask.resource);
         xml.text(
             "EvalDecision",
-            match verdict {
+            match judged(&policies, &ask) {
                 Verdict::Allowed => "allowed",
                 Verdict::NotAllowed => "implicitDeny",
                 Verdict::Denied => "explicitDeny",

@@ -137,3 +137,85 @@ fn the_archive_for_krew_has_the_program_and_the_license_and_the_same_bytes_every
     };
     assert!(packed(0o755) == packed(0o700), "it depends on the machine");
 }
+
+/// Signs the checksums in a folder with that key, and returns what the script prints.
+fn sign(folder: &Path, key: Option<&str>) -> String {
+    let mut script = std::process::Command::new(crate::root().join("hack/sign.sh"));
+    script.arg(folder).env_remove("FOO_SIGNING_KEY_FILE").env_remove("FOO_SIGNING_KEY");
+    let run = script.envs(key.map(|key| ("FOO_SIGNING_KEY", key))).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    String::from_utf8(run.stdout).unwrap()
+}
+
+fn openssl(arguments: &[&str], folder: &Path) -> (bool, String) {
+    let run = std::process::Command::new("openssl").args(arguments).current_dir(folder).output().unwrap();
+    (run.status.success(), String::from_utf8_lossy(&run.stdout).into_owned())
+}
+
+#[test]
+fn checksums_are_signed_with_the_key_of_the_environment_and_not_without_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::write(folder.join("file"), "content").unwrap();
+    checksums::write(folder).unwrap();
+    let sums = read(folder, checksums::NAME).unwrap();
+    assert!(sign(folder, None).contains("is not signed"));
+    assert!(!folder.join("SHA256SUMS.sig").exists());
+    for algorithm in [["EC", "ec_paramgen_curve:P-256"], ["RSA", "rsa_keygen_bits:2048"]] {
+        let generate = ["genpkey", "-algorithm", algorithm[0], "-pkeyopt", algorithm[1]];
+        let (_, key) = openssl(&generate, folder);
+        let printed = sign(folder, Some(&key));
+        assert!(printed.contains("is signed") && !printed.contains("PRIVATE"), "{printed}");
+        let decode = ["base64", "-d", "-A", "-in", "SHA256SUMS.sig", "-out", "signature"];
+        assert!(openssl(&decode, folder).0);
+        let verify =
+            ["dgst", "-sha256", "-verify", "SHA256SUMS.pub", "-signature", "signature", checksums::NAME];
+        assert!(openssl(&verify, folder).0, "{algorithm:?}");
+        std::fs::write(folder.join(checksums::NAME), format!("{sums}more\n")).unwrap();
+        assert!(!openssl(&verify, folder).0, "it is signed, whatever it is");
+        std::fs::write(folder.join(checksums::NAME), &sums).unwrap();
+    }
+    std::fs::remove_file(folder.join("signature")).unwrap();
+    checksums::write(folder).unwrap();
+    assert_eq!(read(folder, checksums::NAME).unwrap(), sums, "a signature is not among what it signs");
+    sign(folder, None);
+    assert!(!folder.join("SHA256SUMS.sig").exists(), "that of an earlier release");
+}
+
+/// Workflows run what a maintainer runs, by actions that cannot change.
+#[test]
+fn workflows_run_targets_that_there_are() {
+    let root = crate::root();
+    let makefile = read(&root, "Makefile").unwrap();
+    let targets: Vec<&str> = makefile
+        .lines()
+        .filter(|line| !line.starts_with(['\t', '#', ' ']) && !line.contains(":="))
+        .filter_map(|line| Some(line.split_once(':')?.0))
+        .collect();
+    let mut runs = 0;
+    for file in ["check.yaml", "release.yaml"] {
+        let text = read(&root, &format!(".github/workflows/{file}")).unwrap();
+        let workflow = yaml::parse(&text).unwrap().remove(0);
+        assert!(workflow["permissions"]["contents"] == "read", "{file}: rights are given to single jobs");
+        for job in workflow["jobs"].as_object().unwrap().values() {
+            assert!(job["timeout-minutes"].is_u64(), "{file}: a job without a deadline");
+            let matrix = job["strategy"]["matrix"]["include"].as_array().into_iter().flatten();
+            let chosen = matrix.filter_map(|it| it["make"].as_str()).map(|it| format!("make {it}"));
+            let steps = job["steps"].as_array().unwrap();
+            let run = steps.iter().filter_map(|step| step["run"].as_str()).map(str::to_owned);
+            for command in run.chain(chosen) {
+                let Some(target) = command.strip_prefix("make ").filter(|it| !it.starts_with('"')) else {
+                    continue;
+                };
+                assert!(targets.contains(&target), "{file}: make has no {target}");
+                runs += 1;
+            }
+            for action in steps.iter().filter_map(|step| step["uses"].as_str()) {
+                let (_, commit) = action.split_once('@').unwrap();
+                let is_commit = commit.len() == 40 && commit.chars().all(|c| c.is_ascii_hexdigit());
+                assert!(is_commit, "{file}: {action} names no commit");
+            }
+        }
+    }
+    assert!(runs >= 5, "{runs}");
+}

@@ -1,10 +1,13 @@
-//! `kubectl foo preflight` finds what AWS would refuse, and what the manager may not do.
+//! `kubectl foo preflight` finds what AWS would refuse, and what the manager may not do; `rollout history` and `undo` what a pool
+//! launched before.
 
 use crate::user_of_aws::UserOfAws;
 use anyhow::{Result, ensure};
 use foo_e2e::{in_world, kubectl_foo_with};
 use foo_simulator::{DEFAULT_ACCOUNT, Role};
-use foo_testbed::world::kinds::Kind;
+use foo_testbed::world::kinds::{self, Kind};
+use foo_testbed::world::{Pool, SOON, World};
+use foo_testbed::{Probe, wait_until};
 use serde_json::{Value, json};
 
 /// The published policy of pools.
@@ -26,7 +29,7 @@ fn preflight_finds_what_aws_would_refuse_and_what_the_manager_may_not_do() {
         let cluster = world.cluster("preflight").await?;
         let image = "ami-0ffffffffffffffff";
         let pool =
-            cluster.pool_with("workers", 1, |_, pool| pool["spec"]["ami"] = json!({"id": image})).await?;
+            cluster.pool_with("workers", 0, |_, pool| pool["spec"]["ami"] = json!({"id": image})).await?;
         let aws = UserOfAws::of(world).await?;
         let (env, narrow, whole) = (aws.env(), role("preflight-narrow"), role("preflight-whole"));
         let command =
@@ -52,7 +55,34 @@ fn preflight_finds_what_aws_would_refuse_and_what_the_manager_may_not_do() {
             printed.stderr
         );
         ensure!(printed.stderr.is_empty(), "{}", printed.stderr);
+        returns_to_the_earlier_type(world, &pool, &aws).await?;
         pool.delete().await?;
         Ok(())
     });
+}
+
+/// The history of a pool whose instance type changed, and the way back.
+async fn returns_to_the_earlier_type(world: &World, pool: &Pool<'_>, aws: &UserOfAws) -> Result<()> {
+    let env = aws.env();
+    let shows = async |expected: &str| {
+        wait_until(&format!("the history to show {expected}"), SOON, async || {
+            let history = ["rollout", "history", "workers", "-n", "preflight"];
+            let printed = kubectl_foo_with(world, &history, &env, "").await?.stdout;
+            Ok(if printed.contains(expected) { Probe::Done(()) } else { Probe::NotYet(printed) })
+        })
+        .await
+    };
+    shows("1* ").await?;
+    pool.patch(Kind::FooMachinePool, &json!({"spec": {"instanceType": "m7i.xlarge"}})).await?;
+    shows("InstanceType: m7i.large -> m7i.xlarge").await?;
+    shows("2* ").await?;
+    let undo = ["rollout", "undo", "workers", "-n", "preflight"];
+    let tried = kubectl_foo_with(world, &[undo.as_slice(), &["--dry-run"]].concat(), &env, "").await?;
+    ensure!(tried.stdout.contains("as version 1 (dry run)"), "{}", tried.stdout);
+    let done = kubectl_foo_with(world, &undo, &env, "").await?;
+    ensure!(done.stdout.contains("spec.instanceType: m7i.xlarge -> m7i.large"), "{}", done.stdout);
+    let view = pool.view().await?;
+    let found = view.foo_pool.as_ref().map(|it| kinds::text(it, "/spec/instanceType").to_owned());
+    ensure!(found.as_deref() == Some("m7i.large"), "{found:?}");
+    Ok(())
 }
