@@ -103,7 +103,8 @@ release: release-manifests ## All of a release: dist/ (VERSION=v0.1.0); ten minu
 	@for target in $(TARGETS); do $(MAKE) release-programs MANAGER_TARGET=$$target; done
 	@$(MAKE) release-index
 
-release-index: ## What is written about the programs in dist/: image, Krew manifest, provenance, checksums, their signature
+release-index: prerequisites ## What is written about the programs in dist/: image, Krew manifest, provenance, checksums, their signature
+	@$(build_xtask)
 	@$(bin)/xtask image --version $(VERSION) --out dist
 	@$(bin)/xtask krew --version $(VERSION) --out dist $(if $(DOWNLOADS),--url $(DOWNLOADS))
 	@$(bin)/xtask checksums --out dist
@@ -117,11 +118,11 @@ release-programs: manager extension plugin-archive ## The programs of a release 
 
 plugin-archive: plugin ## The kubectl plugin of a release alone, in dist/ (MANAGER_TARGET; TAR=gtar on macOS)
 	@$(call released,kubectl-foo)
-	@cd dist/kubectl-foo/$(VERSION) && $(TAR) --create --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner \
+	@set -euo pipefail; cd dist/kubectl-foo/$(VERSION) && $(TAR) --create --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner \
 	    --mode=u=rwX,go=rX --transform='s,kubectl-foo-$(MANAGER_TARGET),kubectl-foo,' \
 	    kubectl-foo-$(MANAGER_TARGET) --directory=$(CURDIR) LICENSE | gzip --no-name >kubectl-foo-$(MANAGER_TARGET).tar.gz
 
-release-manifests: prerequisites ## The same without programs: what clusterctl installs from, SBOMs, provenance, checksums
+release-manifests: prerequisites ## A release without its programs: what clusterctl installs from, SBOMs, provenance, checksums
 	@$(build_xtask)
 	@$(bin)/xtask release --version $(VERSION) --out dist $(if $(IMAGE),--image $(IMAGE))
 

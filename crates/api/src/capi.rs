@@ -3,9 +3,11 @@
 //! Views, not copies: unknown fields are ignored, everything is optional that upstream may leave out. A test
 //! in `tests/contract` checks each field against the upstream CRDs.
 
+use crate::names::TOPOLOGY_OWNED_LABEL;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::CustomResource;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Cluster: what it points to and whether it is paused.
 #[derive(CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -129,6 +131,23 @@ pub struct NodeVersion {
     /// The version, as the kubelets report it.
     #[serde(default)]
     pub version: String,
+}
+
+impl MachinePool {
+    /// The version that all Nodes report, and the one that a topology requests, if they are builds of the same version and spelled
+    /// in another way. Cluster API compares the two character by character (topology controller, `IsMachinePoolUpgrading`): it
+    /// considers the pool as being upgraded for ever, and refuses every other version.
+    pub fn version_spelled_otherwise(&self) -> Option<(&str, &str)> {
+        self.metadata.labels.as_ref().filter(|labels| labels.contains_key(TOPOLOGY_OWNED_LABEL))?;
+        let wanted = self.spec.template.spec.version.as_deref()?;
+        let versions = self.status.iter().flat_map(|status| &status.versions);
+        let reported: BTreeSet<&str> =
+            versions.map(|it| it.version.as_str()).filter(|it| !it.is_empty()).collect();
+        let mut reported = reported.into_iter();
+        let (Some(reported), None) = (reported.next(), reported.next()) else { return None };
+        let number = |version: &'_ str| version.split(['-', '+']).next().map(str::to_owned);
+        (reported != wanted && number(reported) == number(wanted)).then_some((reported, wanted))
+    }
 }
 
 /// Template of a pool's machines.

@@ -5,6 +5,8 @@
 
 /// Label on everything that belongs to a Cluster.
 pub const CLUSTER_NAME_LABEL: &str = "cluster.x-k8s.io/cluster-name";
+/// Cluster API's label on objects that its topology controller created.
+pub const TOPOLOGY_OWNED_LABEL: &str = "topology.cluster.x-k8s.io/owned";
 /// Label on FooMachines and Machines of a pool; its value comes from [`crate::labels::must_format_value`].
 pub const POOL_NAME_LABEL: &str = "cluster.x-k8s.io/pool-name";
 /// Label that says which manager reconciles an object (`--watch-filter`).

@@ -13,6 +13,7 @@
 //! * [`retry`]: pauses after failures.
 //! * [`lines`]: what never appears in logs.
 //! * [`trust`]: what trust policies of roles allow.
+//! * [`quotas`]: codes of quotas.
 //! * [`watchdog`]: detects loops that should run for ever and do not.
 //!
 //! There is no AWS SDK here and no Kubernetes; `cloud-adapter` and `simulator-core` implement the traits.
@@ -42,6 +43,7 @@ pub mod objects;
 pub mod observer;
 mod observers;
 pub mod queue;
+pub mod quotas;
 pub mod reads;
 pub mod requests;
 pub mod retry;

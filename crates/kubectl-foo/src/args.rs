@@ -4,6 +4,7 @@ use crate::asked::Kind;
 use crate::shell::Shell;
 use crate::terminal::{Format, Output};
 use clap::{ArgAction, Args, Parser, Subcommand};
+use foo_model::eks::Minor;
 use jiff::SignedDuration;
 use std::path::PathBuf;
 
@@ -30,6 +31,25 @@ pub fn kinds(words: &[&str]) -> Option<&'static [Kind]> {
         ["rollout", _] => Some(&ROLLED_OUT),
         ["plan" | "diff"] => Some(&PLANNED),
         _ => None,
+    }
+}
+
+/// A version as MachinePools have it: EKS and images need its minor.
+fn kubernetes_version(text: &str) -> Result<String, String> {
+    let is_version = text.starts_with('v') && Minor::of(text).is_some();
+    if is_version { Ok(text.to_owned()) } else { Err("a version is like v1.37.0".to_owned()) }
+}
+
+/// The ARN of a role or user (IAM User Guide, "IAM identifiers").
+fn principal(text: &str) -> Result<String, String> {
+    let parts: Vec<&str> = text.splitn(6, ':').collect();
+    match parts.as_slice() {
+        ["arn", _, "iam", "", account, name]
+            if account.len() == 12 && (name.starts_with("role/") || name.starts_with("user/")) =>
+        {
+            Ok(text.to_owned())
+        }
+        _ => Err("an ARN is like arn:aws:iam::123456789012:role/foo-manager".to_owned()),
     }
 }
 
@@ -90,7 +110,7 @@ Exit status:
 
 /// Shows the state of clusters in AWS: control planes, networks, pools of Machines in Auto Scaling groups, and what they
 /// wait for. Reads objects of the management cluster, and for drains Pods of workload clusters; `adopt`, `preflight`, `console`,
-/// `orphans` and `rollout history` read from AWS, with the AWS CLI. Only `rollout pause`, `resume`, `retry` and `undo` write; `plan`, `diff` and `adopt --plan` create and delete a
+/// `orphans`, `rollout history` and `rollout undo` read from AWS, with the AWS CLI. Only `rollout pause`, `resume`, `retry` and `undo` write; `plan`, `diff` and `adopt --plan` create and delete a
 /// FooPlan.
 #[derive(Parser)]
 #[command(name = "kubectl foo", version, after_help = STATUSES, disable_help_subcommand = true)]
@@ -232,10 +252,10 @@ pub enum Command {
         /// Names of Clusters, or cluster/NAME... [default: all in the namespace].
         clusters: Vec<String>,
         /// Kubernetes version that they are to get, for example v1.37.0 [default: the one that is requested].
-        #[arg(long, value_name = "VERSION")]
+        #[arg(long, value_name = "VERSION", value_parser = kubernetes_version)]
         kubernetes_version: Option<String>,
         /// ARN of the manager's IAM role or user [default: the role of the FooClusterIdentity].
-        #[arg(long, value_name = "ARN")]
+        #[arg(long, value_name = "ARN", value_parser = principal)]
         principal: Option<String>,
         /// Profile of the AWS CLI [default: the one that it uses].
         #[arg(long, value_name = "NAME")]
@@ -387,8 +407,8 @@ pub enum RolloutCommand {
     Undo {
         /// Name of the FooMachinePool, or foomachinepool/NAME.
         pool: String,
-        /// Version of the launch template [default: the newest before the present one with another image or instance type that did
-        /// not fail].
+        /// Version of the launch template [default: the one that new instances are launched from, if the spec requests another image
+        /// or instance type; otherwise the newest earlier one with another image or instance type that did not fail].
         #[arg(long, value_name = "VERSION")]
         to_version: Option<i64>,
         /// Show what it would change.

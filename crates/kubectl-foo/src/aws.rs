@@ -3,6 +3,7 @@
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -38,6 +39,15 @@ impl Aws {
     /// The region.
     pub fn region(&self) -> &str {
         &self.region
+    }
+
+    /// What an operation responds to that input, in AWS's names of fields. Values from objects are passed like this: as arguments the
+    /// AWS CLI would take some for options (`--no-verify-ssl`) or for names of files to read (`file://`).
+    ///
+    /// # Errors
+    /// As [`Aws::read`].
+    pub async fn ask<T: DeserializeOwned>(&self, service: &str, operation: &str, input: &Value) -> Result<T> {
+        self.read(&[service, operation, "--cli-input-json", &input.to_string()]).await
     }
 
     /// What a command responds; `command` is the service, the operation and its arguments.
@@ -81,7 +91,7 @@ fn reason(errors: &str) -> &str {
 #[cfg(unix)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     /// What an AWS CLI would respond that is this shell script. No file, which another process could just be writing.
     async fn run(script: &str) -> Result<Value> {
@@ -99,6 +109,15 @@ mod tests {
             json!({"arguments": arguments, "pager": "", "errors": "legacy"})
         );
         assert_eq!(run("exit 0").await.unwrap(), json!({}));
+    }
+
+    #[tokio::test]
+    async fn values_of_objects_are_no_arguments() {
+        let shell = Aws { program: PathBuf::from("/bin/sh"), ..Aws::new("eu-central-1", None) };
+        let odd = json!({"InstanceTypes": ["--no-verify-ssl", "file:///etc/passwd", "$(id)"]});
+        // The script prints what the AWS CLI would find behind --cli-input-json.
+        let found = shell.ask::<Value>("-c", r#"test "$0" = --cli-input-json && printf %s "$1""#, &odd).await;
+        assert_eq!(found.unwrap(), odd);
     }
 
     #[tokio::test]

@@ -8,7 +8,7 @@
 //! * [`terminal`] prints. Nothing else may: it escapes control characters.
 //!
 //! It does not call the manager: [`plan`] asks it by an object, for [`diff`] as well. From AWS only [`adopt`], [`console`],
-//! [`orphans`] and [`preflight`] read, by the user's own AWS CLI ([`aws`]). A new command is a variant of [`args::Command`], a
+//! [`orphans`], [`preflight`] and [`rollout::history`] read, by the user's own AWS CLI ([`aws`]). A new command is a variant of [`args::Command`], a
 //! module, a golden file for each output, and a section in docs/operations/plugin.md.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]

@@ -250,8 +250,8 @@ async fn roll_out(reads: &Reads<'_>, command: RolloutCommand, out: &mut Out<'_>)
             return Ok(Ended::Done);
         }
         RolloutCommand::Undo { pool, to_version, dry_run, profile } => {
-            let history = of_one_pool(reads, &pool, profile).await?;
-            let (done, warning) = history::carry_out(reads, &history, to_version, dry_run).await?;
+            let history = of_one_pool(reads, &pool, profile.clone()).await?;
+            let (done, warning) = history::carry_out(reads, &history, to_version, dry_run, profile).await?;
             out.print(&done)?;
             if let Some(warning) = warning {
                 reads.warn(warning);

@@ -4,6 +4,7 @@ use crate::patches::{CLUSTERS, CONTROL_PLANES, POOLS, pool_name, pool_version};
 use crate::variables::network::{self, Network};
 use crate::variables::{SUBNETS, images};
 use foo_api::cluster::ManagedNetwork;
+use foo_api::identity::DEFAULT_IDENTITY;
 use foo_api::shared::NetworkReference;
 use foo_api::{FooClusterTemplate, FooControlPlaneTemplate, FooMachinePoolTemplate};
 use foo_preflight::topology::{Eks, Pool, Topology, looked_up};
@@ -16,9 +17,6 @@ use serde::Deserialize;
 const ROLE: &str = "roleARN";
 /// Variable with its own subnets.
 const CONTROL_PLANE_SUBNETS: &str = "controlPlaneSubnets";
-
-/// The identity of a cluster that names none.
-const DEFAULT_IDENTITY: &str = "default";
 
 /// From templates, all patches applied; `None` if the infrastructure is another provider's.
 ///

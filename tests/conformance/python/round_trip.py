@@ -402,6 +402,15 @@ def test_roles_profiles_and_identity_providers():
     assert role["RoleId"].startswith("AROA") and role["Arn"] == ROLE("nodes")
     control("PUT", "instance-profiles", {"name": "pool", "role": "nodes"})
     assert only(IAM.get_instance_profile(InstanceProfileName="pool")["InstanceProfile"], "Roles")["RoleName"] == "nodes"
+    narrow = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "ec2:*", "Resource": "arn:aws:ec2:*:*:vpc/*"}]}
+    control("PUT", "roles", {"name": "narrow", "policy": narrow})
+    arns = [f"arn:aws:ec2:eu-central-1:123456789012:{kind}/x" for kind in ("vpc", "subnet")]
+    simulated = only(
+        IAM.simulate_principal_policy(PolicySourceArn=ROLE("narrow"), ActionNames=["ec2:CreateTags"], ResourceArns=arns),
+        "EvaluationResults",
+    )
+    decisions = [it["EvalResourceDecision"] for it in simulated["ResourceSpecificResults"]]
+    assert (simulated["EvalDecision"], decisions) == ("implicitDeny", ["allowed", "implicitDeny"])
     url = "https://oidc.eks.eu-central-1.amazonaws.com/id/0123456789ABCDEF"
     made = IAM.create_open_id_connect_provider(Url=url, ClientIDList=["sts.amazonaws.com"], Tags=[{"Key": "a", "Value": "1"}])
     arn = {"OpenIDConnectProviderArn": made["OpenIDConnectProviderArn"]}

@@ -6,6 +6,8 @@ mod adoption;
 mod deletion;
 #[path = "contract/machines.rs"]
 mod machines;
+#[path = "contract/node_group.rs"]
+mod node_group;
 #[path = "contract/odd.rs"]
 mod odd;
 #[path = "contract/order.rs"]

@@ -5,19 +5,11 @@ use crate::error;
 use aws_sdk_ec2::Client as Ec2;
 use aws_sdk_ec2::types as aws;
 use aws_sdk_servicequotas::Client;
+use foo_cloud::quotas::{ADDRESSES, INTERNET_GATEWAYS, NAT_GATEWAYS, VPCS};
 use foo_cloud::{CloudError, ErrorKind, Operation, Result};
 use foo_model::Zone;
 use foo_model::network::{Quotas, Scope};
 use std::collections::BTreeMap;
-
-/// VPCs per region (Amazon VPC User Guide, "Amazon VPC quotas").
-const VPCS: (&str, &str) = ("vpc", "L-F678F1CE");
-/// Internet gateways per region.
-const INTERNET_GATEWAYS: (&str, &str) = ("vpc", "L-A4707A72");
-/// NAT gateways per Availability Zone.
-const NAT_GATEWAYS: (&str, &str) = ("vpc", "L-FE5A380F");
-/// Elastic IP addresses per region (Amazon EC2 User Guide, "Elastic IP addresses").
-const ADDRESSES: (&str, &str) = ("ec2", "L-0263D0A3");
 
 /// The quotas that AWS returns. For a quota that is unknown or not readable the usage is not read either.
 pub(super) async fn quotas(quotas: &Client, ec2: &Ec2) -> Result<Quotas> {

@@ -4,30 +4,41 @@ use crate::aws::Aws;
 use async_trait::async_trait;
 use foo_cloud::{
     CloudError, ErrorKind, ImageInfo, ImageQuery, InstanceTypeInfo, NetworkQuery, Operation, Result,
-    SubnetInfo, VcpuQuota, literal, newest, trust,
+    SubnetInfo, VcpuQuota, literal, newest, quotas, trust,
 };
 use foo_model::eks::{InstanceProfile, Minor, Role, Support, VersionOffer};
 use foo_model::names::{TAG_CLUSTER, TAG_POOL};
 use foo_model::network::{Kind, Quotas, ZoneInfo};
 use foo_model::{AwsTime, ImageId, InstanceType, Zone};
+use foo_preflight::topology::Topology;
 use foo_preflight::{Account, Group};
 use jiff::Timestamp;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{OnceCell, Semaphore};
 
-/// Quotas of Service Quotas: service and code (Amazon VPC User Guide, "Amazon VPC quotas"; Amazon EC2 User Guide, "Elastic IP
-/// addresses").
-const VPCS: (&str, &str) = ("vpc", "L-F678F1CE");
-const INTERNET_GATEWAYS: (&str, &str) = ("vpc", "L-A4707A72");
-const NAT_GATEWAYS: (&str, &str) = ("vpc", "L-FE5A380F");
-const ADDRESSES: (&str, &str) = ("ec2", "L-0263D0A3");
+/// Processes of the AWS CLI at the same time: each takes most of a processor for a second.
+const AT_A_TIME: usize = 4;
 
-/// An account and region as the AWS CLI shows it.
+/// The response to one call, or why there is none.
+type Response = std::result::Result<Value, String>;
+
+/// An account and region as the AWS CLI shows it. Each call is made once.
 #[derive(Debug)]
 pub(super) struct CliAccount {
     /// The AWS CLI in the region.
     pub aws: Aws,
+    at_a_time: Semaphore,
+    /// By service, operation and input.
+    responses: Mutex<BTreeMap<String, Arc<OnceCell<Response>>>>,
+}
+
+impl CliAccount {
+    /// Nothing is read yet.
+    pub(super) fn new(aws: Aws) -> Self {
+        Self { aws, at_a_time: Semaphore::new(AT_A_TIME), responses: Mutex::default() }
+    }
 }
 
 /// What the AWS CLI prints when AWS refuses a call: `An error occurred (Code) when calling the Name operation: message`.
@@ -41,16 +52,16 @@ pub(super) fn refusal(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The failure as the checks know it.
-fn failed(operation: Operation, error: &anyhow::Error) -> CloudError {
-    /// HTTP status of refusals; the AWS CLI does not show it.
-    const REFUSED: u16 = 400;
-    let text = format!("{error:#}");
-    match refusal(&text) {
+fn failed(operation: Operation, text: &str) -> CloudError {
+    /// HTTP status of failures of AWS: a code that is not known says nothing about what was asked.
+    const OF_AWS: u16 = 500;
+    match refusal(text) {
         Some((code, message)) => {
-            let kind = ErrorKind::of_code(operation, code, REFUSED);
+            // A response without a code has its status there.
+            let kind = ErrorKind::of_code(operation, code, code.parse().unwrap_or(OF_AWS));
             CloudError::new(operation, kind, Some(code.to_owned()), message)
         }
-        None => CloudError::new(operation, ErrorKind::Unreachable, None, &text),
+        None => CloudError::new(operation, ErrorKind::Unreachable, None, text),
     }
 }
 
@@ -88,9 +99,8 @@ fn time(text: &str) -> Option<AwsTime> {
     text.parse::<Timestamp>().ok().map(|at| AwsTime::from_millis(at.as_millisecond()))
 }
 
-fn filters(filters: &[(String, String)]) -> String {
-    let one = |(name, value): &(String, String)| json!({"Name": name, "Values": [value]});
-    Value::Array(filters.iter().map(one).collect()).to_string()
+fn filter(name: &str, values: &[&str]) -> Value {
+    json!({"Name": name, "Values": values})
 }
 
 fn image(it: &Value) -> ImageInfo {
@@ -165,34 +175,75 @@ fn version(it: &Value) -> Option<VersionOffer> {
 }
 
 impl CliAccount {
-    async fn read<T: DeserializeOwned>(&self, operation: Operation, command: &[&str]) -> Result<T> {
-        self.aws.read(command).await.map_err(|error| failed(operation, &error))
+    /// The response to a call, from the first time that it is made.
+    async fn read(&self, operation: Operation, call: (&str, &str), input: Value) -> Result<Value> {
+        let (service, name) = call;
+        let key = format!("{service} {name} {input}");
+        let slot = {
+            let mut responses = self.responses.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(responses.entry(key).or_default())
+        };
+        let response = slot.get_or_init(async || {
+            let _permit = self.at_a_time.acquire().await;
+            self.aws.ask(service, name, &input).await.map_err(|error| format!("{error:#}"))
+        });
+        response.await.clone().map_err(|text| failed(operation, &text))
     }
 
-    /// The value of a quota; `None` if there is none in the region.
+    /// The number of the account.
+    ///
+    /// # Errors
+    /// AWS does not accept the user's credentials, or cannot be reached.
+    pub(super) async fn number(&self) -> anyhow::Result<String> {
+        let read = self.read(Operation::GetCallerIdentity, ("sts", "get-caller-identity"), json!({})).await;
+        let read = read.map_err(|error| anyhow::anyhow!("aws sts get-caller-identity: {}", error.message))?;
+        Ok(text(&read, "Account"))
+    }
+
+    /// ARNs of the roles of the pools' instance profiles. That one is missing or cannot be read is reported by the checks.
+    pub(super) async fn roles_of(&self, topology: &Topology) -> BTreeSet<String> {
+        let profiles: BTreeSet<&str> =
+            topology.pools.iter().filter_map(|pool| pool.profile.as_deref()).collect();
+        let found =
+            profiles.into_iter().map(async |profile| self.instance_profile(profile).await.ok().flatten());
+        let found = futures::future::join_all(found).await;
+        found.into_iter().flatten().filter_map(|it| it.role).map(|role| role.arn).collect()
+    }
+
+    async fn ec2(&self, operation: Operation, name: &str, input: Value) -> Result<Value> {
+        self.read(operation, ("ec2", name), input).await
+    }
+
+    /// The value of a quota; `None` if the region does not have it.
     async fn quota(&self, (service, code): (&str, &str)) -> Result<Option<u32>> {
-        let command =
-            ["service-quotas", "get-service-quota", "--service-code", service, "--quota-code", code];
-        let read: Option<Value> = known(self.read(Operation::GetServiceQuota, &command).await)?;
-        let value = read.and_then(|it| it.pointer("/Quota/Value").and_then(Value::as_f64));
+        let input = json!({"ServiceCode": service, "QuotaCode": code});
+        let read =
+            self.read(Operation::GetServiceQuota, ("service-quotas", "get-service-quota"), input).await;
+        let value = match read {
+            Ok(read) => read.pointer("/Quota/Value").and_then(Value::as_f64),
+            Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Invalid) => None,
+            Err(error) => return Err(error),
+        };
         Ok(value.and_then(|value| format!("{value:.0}").parse().ok()))
     }
 
-    /// NAT gateways that count, by zone: those pending, available and deleting.
+    /// NAT gateways that count, by zone: those pending, available and deleting. Regional ones have no subnet.
     async fn nat_gateways(&self) -> Result<BTreeMap<Zone, u32>> {
-        let counting = "Name=state,Values=pending,available,deleting";
-        let gateways: Value = self
-            .read(Operation::DescribeNatGateways, &["ec2", "describe-nat-gateways", "--filter", counting])
+        let counting = filter("state", &["pending", "available", "deleting"]);
+        let gateways = self
+            .ec2(Operation::DescribeNatGateways, "describe-nat-gateways", json!({"Filter": [counting]}))
             .await?;
-        let ids = list(&gateways, "/NatGateways").map(|it| text(it, "SubnetId")).collect();
-        let subnets = self.subnets(&NetworkQuery::Ids(ids)).await?;
+        let of_subnets: Vec<String> = list(&gateways, "/NatGateways")
+            .map(|it| text(it, "SubnetId"))
+            .filter(|subnet| !subnet.is_empty())
+            .collect();
+        let ids: BTreeSet<String> = of_subnets.iter().cloned().collect();
+        let subnets = self.subnets(&NetworkQuery::Ids(ids.into_iter().collect())).await?;
         let zones: BTreeMap<&str, &Zone> = subnets.iter().map(|it| (it.id.as_str(), &it.zone)).collect();
         let mut counted = BTreeMap::new();
-        for gateway in list(&gateways, "/NatGateways") {
-            if let Some(zone) = zones.get(text(gateway, "SubnetId").as_str()) {
-                let count: &mut u32 = counted.entry((*zone).clone()).or_default();
-                *count = count.saturating_add(1);
-            }
+        for zone in of_subnets.iter().filter_map(|subnet| zones.get(subnet.as_str())) {
+            let count: &mut u32 = counted.entry((*zone).clone()).or_default();
+            *count = count.saturating_add(1);
         }
         Ok(counted)
     }
@@ -202,65 +253,59 @@ impl CliAccount {
 impl Account for CliAccount {
     async fn image(&self, id: &ImageId) -> Result<ImageInfo> {
         const OPERATION: Operation = Operation::DescribeImages;
-        let read: Value =
-            self.read(OPERATION, &["ec2", "describe-images", "--image-ids", id.as_str()]).await?;
+        let read = self.ec2(OPERATION, "describe-images", json!({"ImageIds": [id.as_str()]})).await?;
         list(&read, "/Images").next().map(image).ok_or_else(|| missing(OPERATION, id.as_str()))
     }
 
     async fn parameter(&self, name: &str) -> Result<Option<String>> {
-        let read: Option<Value> =
-            known(self.read(Operation::GetParameter, &["ssm", "get-parameter", "--name", name]).await)?;
-        Ok(read.and_then(|it| it.pointer("/Parameter/Value").and_then(Value::as_str).map(str::to_owned)))
+        let read = self.read(Operation::GetParameter, ("ssm", "get-parameter"), json!({"Name": name})).await;
+        let value = |it: Value| it.pointer("/Parameter/Value").and_then(Value::as_str).map(str::to_owned);
+        Ok(known(read)?.and_then(value))
     }
 
     async fn newest_image(&self, query: &ImageQuery) -> Result<Option<ImageInfo>> {
         let ImageQuery { owner, name, architecture } = query;
-        let filters = [("name", name.as_str()), ("architecture", architecture), ("state", "available")]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let filters = self::filters(&filters);
-        let command = ["ec2", "describe-images", "--owners", owner, "--filters", &filters];
-        let read: Value = self.read(Operation::DescribeImages, &command).await?;
+        let filters = [
+            filter("name", &[name]),
+            filter("architecture", &[architecture]),
+            filter("state", &["available"]),
+        ];
+        let input = json!({"Owners": [owner], "Filters": filters});
+        let read = self.ec2(Operation::DescribeImages, "describe-images", input).await?;
         let now = AwsTime::from_millis(Timestamp::now().as_millisecond());
         Ok(newest(list(&read, "/Images").map(image).collect(), now))
     }
 
     async fn instance_type(&self, name: &InstanceType) -> Result<InstanceTypeInfo> {
         const OPERATION: Operation = Operation::DescribeInstanceTypes;
-        let command = ["ec2", "describe-instance-types", "--instance-types", name.as_str()];
-        let read: Value = self.read(OPERATION, &command).await?;
+        let input = json!({"InstanceTypes": [name.as_str()]});
+        let read = self.ec2(OPERATION, "describe-instance-types", input).await?;
         let found = list(&read, "/InstanceTypes").next();
         found.map(instance_type).ok_or_else(|| missing(OPERATION, name.as_str()))
     }
 
     async fn subnets(&self, query: &NetworkQuery) -> Result<Vec<SubnetInfo>> {
-        let filtered;
-        let mut command = vec!["ec2", "describe-subnets"];
-        match query {
+        let input = match query {
             NetworkQuery::Ids(ids) if ids.is_empty() => return Ok(Vec::new()),
-            NetworkQuery::Ids(ids) => {
-                command.push("--subnet-ids");
-                command.extend(ids.iter().map(String::as_str));
-            }
+            NetworkQuery::Ids(ids) => json!({"SubnetIds": ids}),
             NetworkQuery::Tags { vpc, tags } => {
-                let vpc = vpc.iter().map(|vpc| ("vpc-id".to_owned(), vpc.clone()));
+                let vpc = vpc.iter().map(|vpc| filter("vpc-id", &[vpc]));
                 let tags = tags.iter().map(|(key, value)| {
                     let value = if value.is_empty() { "*".to_owned() } else { literal(value) };
-                    (format!("tag:{key}"), value)
+                    filter(&format!("tag:{key}"), &[&value])
                 });
-                filtered = filters(&vpc.chain(tags).collect::<Vec<_>>());
-                command.extend(["--filters", &filtered]);
+                json!({"Filters": vpc.chain(tags).collect::<Vec<_>>()})
             }
-        }
-        let read: Value = self.read(Operation::DescribeSubnets, &command).await?;
+        };
+        let read = self.ec2(Operation::DescribeSubnets, "describe-subnets", input).await?;
         Ok(list(&read, "/Subnets").map(subnet).collect())
     }
 
     async fn instance_profile(&self, name: &str) -> Result<Option<InstanceProfile>> {
         const OPERATION: Operation = Operation::GetInstanceProfile;
-        let command = ["iam", "get-instance-profile", "--instance-profile-name", name];
-        let Some(read): Option<Value> = known(self.read(OPERATION, &command).await)? else {
-            return Ok(None);
-        };
+        let input = json!({"InstanceProfileName": name});
+        let read = self.read(OPERATION, ("iam", "get-instance-profile"), input).await;
+        let Some(read) = known(read)? else { return Ok(None) };
         let found = read.get("InstanceProfile").ok_or_else(|| missing(OPERATION, name))?;
         let role = list(found, "/Roles").next().map(|it| role(it, OPERATION)).transpose()?;
         Ok(Some(InstanceProfile { arn: text(found, "Arn"), role }))
@@ -268,14 +313,13 @@ impl Account for CliAccount {
 
     async fn role(&self, name: &str) -> Result<Option<Role>> {
         const OPERATION: Operation = Operation::GetRole;
-        let read: Option<Value> =
-            known(self.read(OPERATION, &["iam", "get-role", "--role-name", name]).await)?;
+        let read = known(self.read(OPERATION, ("iam", "get-role"), json!({"RoleName": name})).await)?;
         read.as_ref().and_then(|it| it.get("Role")).map(|it| role(it, OPERATION)).transpose()
     }
 
     async fn eks_versions(&self) -> Result<Vec<VersionOffer>> {
-        let command = ["eks", "describe-cluster-versions", "--include-all"];
-        let read: Value = self.read(Operation::DescribeClusterVersions, &command).await?;
+        let call = ("eks", "describe-cluster-versions");
+        let read = self.read(Operation::DescribeClusterVersions, call, json!({"includeAll": true})).await?;
         Ok(list(&read, "/clusterVersions").filter_map(version).collect())
     }
 
@@ -284,8 +328,8 @@ impl Account for CliAccount {
     }
 
     async fn zones(&self) -> Result<BTreeMap<Zone, ZoneInfo>> {
-        let command = ["ec2", "describe-availability-zones", "--all-availability-zones"];
-        let read: Value = self.read(Operation::DescribeAvailabilityZones, &command).await?;
+        let name = "describe-availability-zones";
+        let read = self.ec2(Operation::DescribeAvailabilityZones, name, json!({})).await?;
         let zone = |it: &Value| {
             let name = Zone::new(text(it, "ZoneName"));
             let info = ZoneInfo {
@@ -301,15 +345,15 @@ impl Account for CliAccount {
 
     async fn quotas(&self) -> Result<Quotas> {
         let (vpcs, addresses, gateways, nat) = tokio::try_join!(
-            self.quota(VPCS),
-            self.quota(ADDRESSES),
-            self.quota(INTERNET_GATEWAYS),
-            self.quota(NAT_GATEWAYS),
+            self.quota(quotas::VPCS),
+            self.quota(quotas::ADDRESSES),
+            self.quota(quotas::INTERNET_GATEWAYS),
+            self.quota(quotas::NAT_GATEWAYS),
         )?;
-        let (of_vpcs, of_addresses, of_gateways): (Value, Value, Value) = tokio::try_join!(
-            self.read(Operation::DescribeVpcs, &["ec2", "describe-vpcs"]),
-            self.read(Operation::DescribeAddresses, &["ec2", "describe-addresses"]),
-            self.read(Operation::DescribeInternetGateways, &["ec2", "describe-internet-gateways"]),
+        let (of_vpcs, of_addresses, of_gateways) = tokio::try_join!(
+            self.ec2(Operation::DescribeVpcs, "describe-vpcs", json!({})),
+            self.ec2(Operation::DescribeAddresses, "describe-addresses", json!({})),
+            self.ec2(Operation::DescribeInternetGateways, "describe-internet-gateways", json!({})),
         )?;
         // The account's own addresses (BYOIP) do not count (Amazon EC2 User Guide, "Elastic IP addresses").
         let is_amazons = |it: &&Value| ["", "amazon"].contains(&text(it, "PublicIpv4Pool").as_str());
@@ -326,19 +370,19 @@ impl Account for CliAccount {
     }
 
     async fn has_begun(&self, cluster: &str, kind: Kind) -> Result<bool> {
-        let (operation, command, key) = match kind {
+        let (operation, name, key) = match kind {
             Kind::Subnet => (Operation::DescribeSubnets, "describe-subnets", "Subnets"),
             _ => (Operation::DescribeVpcs, "describe-vpcs", "Vpcs"),
         };
-        let filters = filters(&[(format!("tag:{TAG_CLUSTER}"), literal(cluster))]);
-        let read: Value = self.read(operation, &["ec2", command, "--filters", &filters]).await?;
+        let tagged = filter(&format!("tag:{TAG_CLUSTER}"), &[&literal(cluster)]);
+        let read = self.ec2(operation, name, json!({"Filters": [tagged]})).await?;
         Ok(count(&read, key) > 0)
     }
 
     async fn groups(&self, cluster: &str) -> Result<Vec<Group>> {
-        let filters = filters(&[(format!("tag:{TAG_CLUSTER}"), cluster.to_owned())]);
-        let command = ["autoscaling", "describe-auto-scaling-groups", "--filters", &filters];
-        let read: Value = self.read(Operation::DescribeAutoScalingGroups, &command).await?;
+        let input = json!({"Filters": [filter(&format!("tag:{TAG_CLUSTER}"), &[cluster])]});
+        let call = ("autoscaling", "describe-auto-scaling-groups");
+        let read = self.read(Operation::DescribeAutoScalingGroups, call, input).await?;
         let group = |it: &Value| Group {
             pool: list(it, "/Tags").find(|tag| text(tag, "Key") == TAG_POOL).map(|tag| text(tag, "Value")),
             subnets: text(it, "VPCZoneIdentifier").split(',').map(str::to_owned).collect(),
@@ -358,12 +402,23 @@ mod tests {
                     operation: The image id '[ami-1]' does not exist";
         let expected = ("InvalidAMIID.NotFound", "The image id '[ami-1]' does not exist");
         assert_eq!(refusal(text), Some(expected));
-        let error = failed(Operation::DescribeImages, &anyhow::anyhow!(text));
+        let error = failed(Operation::DescribeImages, text);
         assert_eq!(error.kind, ErrorKind::NotFound);
-        let late = failed(Operation::DescribeImages, &anyhow::anyhow!("aws did not end within 60 s"));
+        let late = failed(Operation::DescribeImages, "aws did not end within 60 s");
         assert_eq!((late.kind, late.code), (ErrorKind::Unreachable, None));
         let retried = "An error occurred (Throttling) when calling the GetRole operation (reached max retries: 4): Rate exceeded";
         assert_eq!(refusal(retried), Some(("Throttling", "Rate exceeded")));
+    }
+
+    /// What AWS cannot respond, or says in a code that is not known, is no mistake of the Cluster.
+    #[test]
+    fn a_failure_of_aws_is_no_refusal() {
+        for code in ["503", "SomethingNew"] {
+            let text =
+                format!("aws ec2 x failed: An error occurred ({code}) when calling the X operation: no");
+            let kind = failed(Operation::DescribeImages, &text).kind;
+            assert!(!matches!(kind, ErrorKind::Invalid | ErrorKind::NotFound), "{code}: {kind:?}");
+        }
     }
 
     #[test]

@@ -11,15 +11,15 @@ pub use text::text;
 use crate::access::Reads;
 use crate::asked::{Asked, Kind, of_kind};
 use crate::aws::Aws;
+use crate::capi::Cluster;
 use crate::cluster::identity;
 use account::CliAccount;
 use anyhow::{Result, bail};
-use foo_preflight::Account as _;
 use foo_preflight::topology::Topology;
+use kube::ResourceExt as _;
 use requested::Objects;
-use rights::{Needs, Network};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How long all reads of one Cluster may take. Each call of the AWS CLI has a deadline of its own.
@@ -76,30 +76,27 @@ impl Preflights {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Caller {
-    account: String,
-}
-
 /// Checks Clusters.
 ///
 /// # Errors
-/// A Cluster cannot be read, or AWS does not accept the user's credentials.
+/// A Cluster cannot be read or is of another provider, or AWS does not accept the user's credentials.
 pub async fn read(reads: &Reads<'_>, asked: &[Asked], choices: &Choices) -> Result<Preflights> {
     let names = of_kind(asked, Kind::Cluster).unwrap_or_default();
     let objects = requested::read(reads, &names).await?;
+    let unread = reads.unread();
     let topologies = requested::topologies(&objects, choices.version.as_deref());
-    if let Some(other) =
-        names.iter().find(|name| !topologies.iter().any(|it| it.cluster.ends_with(&format!("/{name}"))))
-    {
+    let is_ours = |name: &&String| topologies.iter().any(|(cluster, _)| cluster.name_any() == **name);
+    if let Some(other) = names.iter().find(|name| !is_ours(name)) {
         bail!("Cluster {other} has no FooCluster");
     }
+    let mut accounts: BTreeMap<String, CliAccount> = BTreeMap::new();
     let mut clusters = Vec::new();
-    for topology in topologies {
-        let aws = Aws::new(topology.region.as_str(), choices.profile.clone());
-        let caller: Caller = aws.read(&["sts", "get-caller-identity"]).await?;
-        clusters.push(one(reads, &objects, choices, &topology, CliAccount { aws }, caller).await?);
+    for (cluster, topology) in topologies {
+        let aws = || CliAccount::new(Aws::new(topology.region.as_str(), choices.profile.clone()));
+        let account = accounts.entry(topology.region.clone()).or_insert_with(aws);
+        let mut found = one(reads, &objects, cluster, &topology, choices, account).await?;
+        found.unknown.extend(unread.iter().cloned());
+        clusters.push(found);
     }
     Ok(Preflights { clusters })
 }
@@ -107,81 +104,57 @@ pub async fn read(reads: &Reads<'_>, asked: &[Asked], choices: &Choices) -> Resu
 async fn one(
     reads: &Reads<'_>,
     objects: &Objects,
-    choices: &Choices,
+    cluster: &Cluster,
     topology: &Topology,
-    account: CliAccount,
-    caller: Caller,
+    choices: &Choices,
+    account: &CliAccount,
 ) -> Result<Preflight> {
-    let report = foo_preflight::check(Ok(&account), topology, PATIENCE).await;
+    let (problems, unknown) = requested::of_objects(objects, cluster);
     let mut found = Preflight {
         cluster: topology.cluster.clone(),
         region: topology.region.clone(),
-        account: caller.account,
-        problems: report.findings().map(str::to_owned).collect(),
-        unknown: report.gaps().map(str::to_owned).collect(),
+        account: account.number().await?,
+        problems,
+        unknown,
         ..Preflight::default()
     };
     let principal = match &choices.principal {
-        Some(principal) => Some(principal.clone()),
-        None => reads
-            .or_warn(identity(reads, &topology.identity).await)
-            .flatten()
-            .and_then(|it| it.spec.role)
-            .map(|role| role.arn),
+        Some(principal) => Ok(principal.clone()),
+        None => role_of(reads, &topology.identity).await,
     };
-    match &principal {
-        None => reads.warn(format!(
-            "rights are not checked: FooClusterIdentity {} names no role; name the manager's role or user with --principal",
-            topology.identity
-        )),
-        Some(arn) => {
-            found.problems.extend(other_account(arn, &found.account));
-            let needs = needs(objects, topology, &account).await;
-            let rights = rights::read(&account.aws, arn, &needs).await?;
+    let of = principal.as_ref().ok().and_then(|arn| arn.split(':').nth(4));
+    if let (Ok(arn), Some(of)) = (&principal, of.filter(|of| *of != found.account)) {
+        found.unknown.push(format!(
+            "nothing is checked: the manager uses {arn} of account {of}, and the AWS CLI reads account {}: choose its --profile",
+            found.account
+        ));
+        return Ok(found);
+    }
+    let report = foo_preflight::check(Ok(account), topology, PATIENCE).await;
+    found.problems.extend(report.findings().map(str::to_owned));
+    found.unknown.extend(report.gaps().map(str::to_owned));
+    match principal {
+        Err(why) => found.unknown.push(format!("the rights of the manager: {why}")),
+        Ok(arn) => {
+            let node_roles = account.roles_of(topology).await;
+            let needs = requested::needs(objects, cluster, node_roles);
+            let rights = rights::read(&account.aws, &arn, &needs).await?;
             found.simulated_actions = rights.actions;
             found.problems.extend(rights.missing);
             found.unknown.extend(rights.unknown);
+            found.principal = Some(arn);
         }
     }
-    Ok(Preflight { principal, ..found })
+    Ok(found)
 }
 
-/// The user's credentials have to be of the account that the manager changes.
-fn other_account(principal: &str, account: &str) -> Option<String> {
-    let of = principal.split(':').nth(4).unwrap_or_default();
-    (of != account).then(|| {
-        format!(
-            "{principal} is of account {of}, and the AWS CLI reads account {account}: choose its --profile"
-        )
+/// The role of an identity, or why it is not known.
+async fn role_of(reads: &Reads<'_>, name: &str) -> Result<String, String> {
+    let found = identity(reads, name).await.map_err(|error| format!("{error:#}"))?;
+    let found = found.ok_or_else(|| {
+        format!("there is no FooClusterIdentity {name}: name the manager's role or user with --principal")
+    })?;
+    found.spec.role.map(|role| role.arn).ok_or_else(|| {
+        format!("FooClusterIdentity {name} names no role: name the manager's role or user with --principal")
     })
-}
-
-/// What of the published policies a Cluster needs.
-async fn needs(objects: &Objects, topology: &Topology, account: &CliAccount) -> Needs {
-    let profiles: BTreeSet<&str> = topology.pools.iter().filter_map(|pool| pool.profile.as_deref()).collect();
-    let mut node_roles = BTreeSet::new();
-    for profile in profiles {
-        // That one is missing or cannot be read is reported by the checks.
-        let found = account.instance_profile(profile).await.ok().flatten();
-        node_roles.extend(found.and_then(|it| it.role).map(|role| role.arn));
-    }
-    let eks = requested::eks(objects, topology);
-    Needs {
-        cluster: topology.cluster.clone(),
-        region: topology.region.clone(),
-        network: match &topology.managed {
-            None => Network::Existing(topology.vpc.clone()),
-            Some(network) if network.vpc_id.is_some() => Network::InGivenVpc,
-            Some(_) => Network::Created,
-        },
-        eks: topology.eks.is_some(),
-        issuer: eks.is_some_and(|eks| eks.oidc_provider),
-        parameters: topology
-            .pools
-            .iter()
-            .filter_map(|pool| pool.looked_up.as_ref())
-            .any(requested::reads_parameter),
-        node_roles,
-        control_plane_role: eks.map(|eks| eks.role_arn.clone()),
-    }
 }

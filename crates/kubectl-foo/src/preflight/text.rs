@@ -5,6 +5,9 @@ use crate::text::line;
 
 /// What was found, Cluster by Cluster. Ends with a new line.
 pub fn text(found: &Preflights) -> String {
+    if found.clusters.is_empty() {
+        return "no Clusters found\n".to_owned();
+    }
     let clusters: Vec<String> = found.clusters.iter().map(one).collect();
     clusters.join("\n")
 }

@@ -1,5 +1,5 @@
 //! The annotations of a FooMachinePool by which a user stops its roll-out, lets it continue, or has failed content
-//! tried again. The only writes of this plugin besides those of FooPlans.
+//! tried again. With the spec that `history` restores, the only writes of this plugin besides those of FooPlans.
 
 use super::{Failed, FailedState, Rollout};
 use crate::access::FIELD_MANAGER;
@@ -59,14 +59,35 @@ impl Change {
 /// The right to patch FooMachinePools is missing, or the pool does not exist any more.
 pub async fn change(client: &Client, rollout: &Rollout, change: Change) -> Result<String> {
     let Rollout { namespace, pool, .. } = rollout;
-    let resource = resource::<FooMachinePool>();
-    let said = |what: &str| format!("foomachinepool.infrastructure.foo.com/{pool} {what}\n");
-    let Some((annotation, value)) = change.annotation(rollout) else { return Ok(said(change.idle())) };
-    let pools: Api<FooMachinePool> = Api::namespaced(client.clone(), namespace);
+    let Some((annotation, value)) = change.annotation(rollout) else {
+        return Ok(said(pool, change.idle()) + "\n");
+    };
     let patch = json!({"metadata": {"annotations": {annotation: value}}});
-    let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+    patch_pool(client, namespace, pool, &patch, false).await?;
+    Ok(said(pool, change.done(rollout)) + "\n")
+}
+
+/// A line about a pool, as kubectl begins it.
+pub(super) fn said(pool: &str, what: &str) -> String {
+    format!("foomachinepool.infrastructure.foo.com/{pool} {what}")
+}
+
+/// Patches a pool.
+///
+/// # Errors
+/// The right to patch FooMachinePools is missing, the pool does not exist any more, or the API server refuses the result.
+pub(super) async fn patch_pool(
+    client: &Client,
+    namespace: &str,
+    pool: &str,
+    patch: &Value,
+    dry_run: bool,
+) -> Result<()> {
+    let resource = resource::<FooMachinePool>();
+    let pools: Api<FooMachinePool> = Api::namespaced(client.clone(), namespace);
+    let params =
+        PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), dry_run, ..PatchParams::default() };
     let request = Request { verb: "patch", resource: &resource, namespace: Some(namespace) };
     let patched = pools.patch_metadata(pool, &params, &Patch::Merge(patch)).await;
-    patched.map_err(|error| refused(request, error))?;
-    Ok(said(change.done(rollout)))
+    patched.map(drop).map_err(|error| refused(request, error))
 }

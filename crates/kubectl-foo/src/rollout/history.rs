@@ -3,19 +3,19 @@
 //! The manager deletes versions that nothing uses once there are more than ten of them (`planner/src/steps/template.rs`).
 
 use super::Rollout;
-use crate::access::{FIELD_MANAGER, Reads};
+use super::change::{patch_pool, said};
+use crate::access::Reads;
 use crate::aws::Aws;
 use crate::cluster::{get, region};
-use crate::refused::{Request, refused, resource};
 use crate::terminal::Width;
 use crate::text::{line, table};
 use anyhow::{Result, anyhow, bail};
 use foo_api::FooMachinePool;
-use foo_api::names::CLUSTER_NAME_LABEL;
+use foo_api::names::{CLUSTER_NAME_LABEL, TOPOLOGY_OWNED_LABEL};
+use foo_api::pool::LaunchTemplateStatus;
 use foo_model::TemplateHashes;
 use foo_model::names::TAG_PREFIX;
-use kube::api::{Patch, PatchParams};
-use kube::{Api, ResourceExt as _};
+use kube::ResourceExt as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -26,13 +26,15 @@ const TAGS: &str = "TagSpecifications";
 const SECRET: [&str; 1] = ["UserData"];
 
 /// The versions that AWS has of a pool's launch template, the newest one first.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct History {
     /// Namespace of the pool.
     pub namespace: String,
     /// Its name.
     pub pool: String,
+    /// AWS region.
+    pub region: String,
     /// Id of the launch template.
     pub launch_template: String,
     /// The versions.
@@ -40,7 +42,7 @@ pub struct History {
 }
 
 /// A version.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Version {
     /// Its number.
@@ -50,7 +52,7 @@ pub struct Version {
     /// How many instances were launched from it.
     pub instances: usize,
     /// Whether new instances are launched from it.
-    pub requested: bool,
+    pub launches: bool,
     /// Hash of its settings, as in `status.rollout.targetHash`.
     pub hash: Option<String>,
     /// Whether this content failed and is not launched again.
@@ -106,6 +108,8 @@ struct Member {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Specification {
+    #[serde(default)]
+    launch_template_id: String,
     version: Option<String>,
 }
 
@@ -127,34 +131,39 @@ pub async fn read(
     let template = template.ok_or_else(|| anyhow!("FooMachinePool {name} has no launch template yet"))?;
     let failed: Vec<String> = Rollout::of(&pool, None).failed.into_iter().map(|it| it.hash).collect();
     let group = status.and_then(|it| it.auto_scaling_group.as_ref()).map(|it| it.name.as_str());
-    let aws = Aws::new(region(reads, namespace, cluster).await?, profile);
-    let of_template = ["ec2", "describe-launch-template-versions", "--launch-template-id", &template.id];
-    let of_group = [
-        "autoscaling",
-        "describe-auto-scaling-groups",
-        "--auto-scaling-group-names",
-        group.unwrap_or_default(),
-    ];
-    let (versions, groups) = tokio::join!(aws.read::<Versions>(&of_template), async {
-        match group {
-            Some(_) => aws.read::<Groups>(&of_group).await.map(|read| read.auto_scaling_groups),
-            None => Ok(Vec::new()),
-        }
-    });
+    let region = region(reads, namespace, cluster).await?;
+    let aws = Aws::new(region.as_str(), profile);
+    let of_template = json!({"LaunchTemplateId": template.id});
+    let (versions, groups) =
+        tokio::join!(aws.ask::<Versions>("ec2", "describe-launch-template-versions", &of_template), async {
+            let Some(group) = group else { return Ok(Vec::new()) };
+            let of_group = json!({"AutoScalingGroupNames": [group]});
+            let read = aws.ask::<Groups>("autoscaling", "describe-auto-scaling-groups", &of_group).await;
+            read.map(|read| read.auto_scaling_groups)
+        });
     Ok(History {
         namespace: namespace.to_owned(),
         pool: name.to_owned(),
+        region,
         launch_template: template.id.clone(),
-        versions: history(versions?.launch_template_versions, &groups?, template.version, &failed),
+        versions: history(versions?.launch_template_versions, &groups?, template, &failed),
     })
 }
 
 /// The versions, the newest one first, each with what differs from the one before.
-fn history(mut shown: Vec<Shown>, groups: &[Group], requested: i64, failed: &[String]) -> Vec<Version> {
+fn history(
+    mut shown: Vec<Shown>,
+    groups: &[Group],
+    template: &LaunchTemplateStatus,
+    failed: &[String],
+) -> Vec<Version> {
     shown.sort_by_key(|it| it.version_number);
     let mut instances: BTreeMap<i64, usize> = BTreeMap::new();
-    let members = groups.iter().flat_map(|group| &group.instances);
-    for version in members.filter_map(|it| it.launch_template.as_ref()?.version.as_ref()?.parse().ok()) {
+    let launched =
+        groups.iter().flat_map(|group| &group.instances).filter_map(|it| it.launch_template.as_ref());
+    // An adopted group has instances of another template.
+    let own = launched.filter(|it| it.launch_template_id == template.id);
+    for version in own.filter_map(|it| it.version.as_ref()?.parse().ok()) {
         let count = instances.entry(version).or_default();
         *count = count.saturating_add(1);
     }
@@ -170,7 +179,7 @@ fn history(mut shown: Vec<Shown>, groups: &[Group], requested: i64, failed: &[St
             number: it.version_number,
             created: it.create_time,
             instances: instances.get(&it.version_number).copied().unwrap_or_default(),
-            requested: it.version_number == requested,
+            launches: it.version_number == template.version,
             image: text("ImageId"),
             instance_type: text("InstanceType"),
             changes: changes.unwrap_or_default(),
@@ -215,11 +224,11 @@ fn changes(before: &Map<String, Value>, after: &Map<String, Value>) -> Vec<Strin
 
 /// The history as text. Ends with a new line.
 pub fn text(history: &History, width: Width) -> String {
-    let History { namespace, pool, launch_template, versions } = history;
+    let History { namespace, pool, launch_template, versions, .. } = history;
     let mut text = String::new();
     line(&mut text, &format!("FooMachinePool {namespace}/{pool}, launch template {launch_template}"));
     let row = |it: &Version| {
-        let mark = match (it.requested, it.failed) {
+        let mark = match (it.launches, it.failed) {
             (true, true) => "* failed",
             (true, false) => "*",
             (false, true) => " failed",
@@ -257,93 +266,128 @@ pub fn text(history: &History, width: Width) -> String {
 pub struct Undo {
     /// The version.
     pub version: i64,
+    /// Its image, if that changes.
+    pub image: Option<String>,
     /// The patch of the FooMachinePool.
     pub patch: Value,
     /// What it changes, in words.
     pub changes: Vec<String>,
-    /// Settings that differ and that it does not change.
+    /// Settings that differ from those that new instances are launched with, and that it does not change.
     pub left: Vec<String>,
 }
 
-/// The return to a version, or to the newest one before the requested one with another image or instance type that did not fail.
+/// The return to a version. Without one: to the version that new instances are launched from, if the spec requests another image or
+/// instance type, for example because that failed; otherwise to the newest earlier one with another image or instance type that did
+/// not fail.
 ///
 /// # Errors
-/// AWS does not have such a version, or nothing of the spec would change.
+/// The spec follows from a topology, the manager has not reported on it, AWS does not have such a version, or nothing would change.
 pub fn undo(history: &History, pool: &FooMachinePool, to: Option<i64>) -> Result<Undo> {
-    let now = history.versions.iter().find(|it| it.requested);
-    let now =
-        now.ok_or_else(|| anyhow!("AWS does not have the version that new instances are launched from"))?;
-    let differs = |it: &&Version| (&it.image, &it.instance_type) != (&now.image, &now.instance_type);
+    if pool.labels().contains_key(TOPOLOGY_OWNED_LABEL) {
+        bail!(
+            "the spec of FooMachinePool {} follows from the topology of its Cluster: change that",
+            history.pool
+        );
+    }
+    let status = pool.status.as_ref();
+    if status.is_none_or(|it| it.observed_generation != pool.metadata.generation) {
+        bail!("the manager has not reported on the newest spec of FooMachinePool {} yet", history.pool);
+    }
+    let looked_up = status.and_then(|it| it.image.as_ref()).map(|it| it.id.clone());
+    let (image, instance_type) = (pool.spec.ami.id.clone().or(looked_up), &pool.spec.instance_type);
+    // Of a pool with several types the template has one that does not count.
+    let differs =
+        |it: &&Version| it.image != image || instance_type.is_some() && it.instance_type != *instance_type;
+    let launches = history.versions.iter().find(|it| it.launches);
+    let launches = launches
+        .ok_or_else(|| anyhow!("AWS does not have the version that new instances are launched from"))?;
+    let usable = |it: &&Version| !it.failed && differs(it);
     let target = match to {
         Some(number) => history.versions.iter().find(|it| it.number == number),
-        None => history.versions.iter().filter(|it| it.number < now.number && !it.failed).find(differs),
+        None => Some(launches)
+            .filter(usable)
+            .or_else(|| history.versions.iter().filter(|it| it.number < launches.number).find(usable)),
     };
     let target = target.ok_or_else(|| match to {
         Some(number) => anyhow!("AWS has no version {number} of launch template {}", history.launch_template),
-        None => anyhow!("there is no earlier version with another image or instance type"),
+        None => anyhow!("there is no earlier version with another image or instance type that did not fail"),
     })?;
     if target.failed {
         bail!(
-            "the content of version {} has failed: kubectl foo rollout retry has it launched again",
+            "the content of version {} has failed, and is not launched until kubectl foo rollout retry",
             target.number
         );
     }
-    let (mut spec, mut done) = (Map::new(), Vec::new());
-    if let Some(image) = target.image.as_ref().filter(|_| target.image != now.image) {
+    let mut found = Undo {
+        version: target.number,
+        image: target.image.clone().filter(|_| target.image != image),
+        patch: Value::Null,
+        changes: Vec::new(),
+        left: Vec::new(),
+    };
+    let mut spec = Map::new();
+    if let Some(to) = &found.image {
         // Of several ways to name an image a spec has one.
         let ami =
-            json!({"id": image, "ssmParameter": null, "lookup": null, "recommended": null, "policy": null});
+            json!({"id": to, "ssmParameter": null, "lookup": null, "recommended": null, "policy": null});
         spec.insert("ami".to_owned(), ami);
-        let from = now.image.as_deref().unwrap_or("none");
+        let from = image.as_deref().unwrap_or("none");
         let pinned = if pool.spec.ami.id.is_none() { ", which is not looked up any more" } else { "" };
-        done.push(format!("spec.ami.id: {from} -> {image}{pinned}"));
+        found.changes.push(format!("spec.ami.id: {from} -> {to}{pinned}"));
     }
-    let mut left = Vec::new();
-    for change in changes(&now.settings, &target.settings) {
-        let name = change.split(':').next().unwrap_or_default();
-        match (name, &target.instance_type) {
-            ("ImageId", _) => {}
-            ("InstanceType", Some(to)) if pool.spec.instance_type.is_some() => {
-                spec.insert("instanceType".to_owned(), json!(to));
-                let from = now.instance_type.as_deref().unwrap_or("none");
-                done.push(format!("spec.instanceType: {from} -> {to}"));
-            }
-            _ => left.push(name.to_owned()),
-        }
+    if let (Some(from), Some(to)) = (instance_type, &target.instance_type)
+        && from != to
+    {
+        spec.insert("instanceType".to_owned(), json!(to));
+        found.changes.push(format!("spec.instanceType: {from} -> {to}"));
     }
+    let others = changes(&launches.settings, &target.settings);
+    let others = others.iter().map(|change| change.split(':').next().unwrap_or_default().to_owned());
+    found.left = others.filter(|name| !["ImageId", "InstanceType"].contains(&name.as_str())).collect();
     if spec.is_empty() {
-        let other = if left.is_empty() { String::new() } else { format!(", only {}", left.join(", ")) };
-        bail!("version {} has the same image and instance type as the requested one{other}", target.number);
+        let what = if instance_type.is_some() { "image and instance type" } else { "image" };
+        bail!("the spec has the {what} of version {} already", target.number);
     }
-    Ok(Undo { version: target.number, patch: json!({"spec": spec}), changes: done, left })
+    // Somebody else's change in between is not overwritten.
+    let version = pool.metadata.resource_version.as_ref().map(|it| json!({"resourceVersion": it}));
+    found.patch = match version {
+        Some(metadata) => json!({"metadata": metadata, "spec": spec}),
+        None => json!({"spec": spec}),
+    };
+    Ok(found)
 }
 
-/// Returns to an earlier version, or only says what that would change.
+/// Returns to an earlier version, or only says what that would change. What was done, and a warning.
 ///
 /// # Errors
-/// As [`undo`], or the right to patch FooMachinePools is missing.
+/// As [`undo`]; the image does not exist any more, or the right to patch FooMachinePools is missing.
 pub async fn carry_out(
     reads: &Reads<'_>,
     history: &History,
     to: Option<i64>,
     dry_run: bool,
+    profile: Option<String>,
 ) -> Result<(String, Option<String>)> {
-    let History { namespace, pool: name, .. } = history;
+    let History { namespace, pool: name, region, .. } = history;
     let pool: FooMachinePool = get(reads, namespace, name).await?;
     let undo = undo(history, &pool, to)?;
-    let resource = resource::<FooMachinePool>();
-    let pools: Api<FooMachinePool> = Api::namespaced(reads.client.clone(), namespace);
-    let params =
-        PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), dry_run, ..PatchParams::default() };
-    let request = Request { verb: "patch", resource: &resource, namespace: Some(namespace) };
-    let patched = pools.patch(name, &params, &Patch::Merge(&undo.patch)).await;
-    patched.map_err(|error| refused(request, error))?;
-    let how = if dry_run { " (dry run)" } else { "" };
+    if let Some(image) = &undo.image {
+        let aws = Aws::new(region.as_str(), profile);
+        let read: Value = aws.ask("ec2", "describe-images", &json!({"ImageIds": [image]})).await?;
+        let state = read.pointer("/Images/0/State").and_then(Value::as_str).unwrap_or("gone");
+        if state != "available" {
+            bail!("image {image} of version {} cannot be launched any more: it is {state}", undo.version);
+        }
+    }
+    patch_pool(reads.client, namespace, name, &undo.patch, dry_run).await?;
+    let how = if dry_run { "would return" } else { "returned" };
+    let what = match (undo.image.is_some(), undo.changes.len()) {
+        (true, 1) => "image",
+        (false, _) => "instance type",
+        (true, _) => "image and instance type",
+    };
     let mut text = String::new();
-    line(
-        &mut text,
-        &format!("foomachinepool.infrastructure.foo.com/{name} as version {}{how}", undo.version),
-    );
+    line(&mut text, &said(name, &format!("{how} to the {what} of version {}", undo.version)));
     for change in &undo.changes {
         line(&mut text, &format!("  {change}"));
     }
@@ -374,6 +418,11 @@ mod tests {
         }
     }
 
+    fn of(template: &str, version: &str) -> Value {
+        json!({"LaunchTemplate": {"LaunchTemplateId": template, "Version": version}})
+    }
+
+    /// Version 4 failed, and 3 is launched; its group has an instance of another template.
     fn read() -> History {
         let versions = vec![
             shown(4, "ami-0", "b2xk", "h0"),
@@ -381,35 +430,42 @@ mod tests {
             shown(1, "ami-1", "b2xk", "h1"),
             shown(2, "ami-2", "b2xk", "h2"),
         ];
-        let groups: Vec<Group> = serde_json::from_value(json!([{"Instances": [
-            {"LaunchTemplate": {"Version": "3"}}, {"LaunchTemplate": {"Version": "2"}}, {"LaunchTemplate": {"Version": "3"}}, {},
-        ]}]))
-        .unwrap();
+        let instances = [of("lt-1", "3"), of("lt-1", "2"), of("lt-1", "3"), of("lt-old", "1"), json!({})];
+        let groups: Vec<Group> = serde_json::from_value(json!([{"Instances": instances}])).unwrap();
+        let template =
+            LaunchTemplateStatus { id: "lt-1".to_owned(), version: 3, spec_hash: "v1-h3".to_owned() };
         History {
             namespace: "team".to_owned(),
             pool: "workers".to_owned(),
+            region: "eu-central-1".to_owned(),
             launch_template: "lt-1".to_owned(),
-            versions: history(versions, &groups, 3, &["v1-h0".to_owned()]),
+            versions: history(versions, &groups, &template, &["v1-h0".to_owned()]),
         }
     }
 
+    /// A pool on whose newest spec the manager has reported.
     fn pool(spec: &Value) -> FooMachinePool {
-        FooMachinePool::new("workers", serde_json::from_value(spec.clone()).unwrap())
+        let mut pool = FooMachinePool::new("workers", serde_json::from_value(spec.clone()).unwrap());
+        pool.metadata.generation = Some(2);
+        let found = json!({"id": "ami-2", "source": "x", "resolvedAt": "2026-11-21T00:00:00Z"});
+        pool.status = Some(serde_json::from_value(json!({"observedGeneration": 2, "image": found})).unwrap());
+        pool
+    }
+
+    const WITHOUT_LOOKUP: [&str; 4] = ["ssmParameter", "lookup", "recommended", "policy"];
+
+    fn ami(id: &str) -> Value {
+        let mut ami: Map<String, Value> =
+            WITHOUT_LOOKUP.iter().map(|it| ((*it).to_owned(), Value::Null)).collect();
+        ami.insert("id".to_owned(), json!(id));
+        Value::Object(ami)
     }
 
     #[test]
-    fn versions_have_their_instances_and_what_changed_without_secrets() {
-        let printed = text(&read(), Width::Narrow);
-        let expected = "\
-FooMachinePool team/workers, launch template lt-1
-VERSION   CREATED               INSTANCES  CHANGED
-4 failed  2026-11-24T00:00:00Z  0          ImageId: ami-2 -> ami-0; UserData
-3*        2026-11-23T00:00:00Z  2          UserData
-2         2026-11-22T00:00:00Z  1          ImageId: ami-1 -> ami-2
-1         2026-11-21T00:00:00Z  0
-";
-        assert_eq!(printed, expected);
-        assert!(text(&read(), Width::Wide).contains("v1-h1  ami-1  m7i.large"));
+    fn values_that_may_be_secret_are_in_no_form() {
+        for width in [Width::Narrow, Width::Wide] {
+            assert!(!text(&read(), width).contains("c2VjcmV0"));
+        }
         assert!(!serde_json::to_string(&read()).unwrap().contains("c2VjcmV0"));
     }
 
@@ -420,15 +476,44 @@ VERSION   CREATED               INSTANCES  CHANGED
         let found = undo(&read(), &looked_up, None).unwrap();
         assert_eq!((found.version, found.left), (1, vec!["UserData".to_owned()]));
         assert_eq!(found.changes, ["spec.ami.id: ami-2 -> ami-1, which is not looked up any more"]);
-        let ami =
-            json!({"id": "ami-1", "ssmParameter": null, "lookup": null, "recommended": null, "policy": null});
-        assert_eq!(found.patch, json!({"spec": {"ami": ami}}));
-        let same = undo(&read(), &looked_up, Some(2)).unwrap_err().to_string();
-        assert_eq!(
-            same,
-            "version 2 has the same image and instance type as the requested one, only UserData"
-        );
-        assert!(undo(&read(), &looked_up, Some(4)).unwrap_err().to_string().contains("version 4 has failed"));
-        assert!(undo(&read(), &looked_up, Some(9)).unwrap_err().to_string().contains("no version 9"));
+        assert_eq!(found.patch, json!({"spec": {"ami": ami("ami-1")}}));
+        let refused = |to| undo(&read(), &looked_up, Some(to)).unwrap_err().to_string();
+        assert_eq!(refused(2), "the spec has the image and instance type of version 2 already");
+        assert!(refused(4).starts_with("the content of version 4 has failed"), "{}", refused(4));
+        assert!(refused(9).contains("no version 9"));
+    }
+
+    /// What new instances are launched from is the fallback then, and the way back.
+    #[test]
+    fn an_undo_of_a_failed_spec_returns_to_what_is_launched() {
+        let failed = pool(&json!({"ami": {"id": "ami-0"}, "instanceType": "m7i.large"}));
+        for to in [None, Some(3)] {
+            let found = undo(&read(), &failed, to).unwrap();
+            assert_eq!((found.version, found.patch), (3, json!({"spec": {"ami": ami("ami-2")}})));
+        }
+    }
+
+    #[test]
+    fn an_undo_waits_for_the_manager_and_leaves_topologies_alone() {
+        let spec = json!({"ami": {"id": "ami-0"}, "instanceType": "m7i.large"});
+        let mut edited = pool(&spec);
+        edited.metadata.generation = Some(3);
+        assert!(undo(&read(), &edited, None).unwrap_err().to_string().contains("has not reported"));
+        let mut of_topology = pool(&spec);
+        of_topology.metadata.labels = Some([(TOPOLOGY_OWNED_LABEL.to_owned(), String::new())].into());
+        assert!(undo(&read(), &of_topology, None).unwrap_err().to_string().contains("topology"));
+        let mut seen = pool(&spec);
+        seen.metadata.resource_version = Some("7".to_owned());
+        assert_eq!(undo(&read(), &seen, None).unwrap().patch["metadata"], json!({"resourceVersion": "7"}));
+    }
+
+    #[test]
+    fn of_several_types_only_the_image_counts() {
+        let types = json!([{"instanceType": "m7i.xlarge"}, {"instanceType": "m7a.xlarge"}]);
+        let mixed = pool(&json!({"ami": {"id": "ami-2"}, "mixedInstances": {"overrides": types}}));
+        let found = undo(&read(), &mixed, None).unwrap();
+        assert_eq!(found.patch, json!({"spec": {"ami": ami("ami-1")}}));
+        let same = undo(&read(), &mixed, Some(3)).unwrap_err().to_string();
+        assert_eq!(same, "the spec has the image of version 3 already");
     }
 }

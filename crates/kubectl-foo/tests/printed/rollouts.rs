@@ -4,6 +4,7 @@ use crate::pools::pool;
 use crate::{condition, is_printed};
 use foo_api::FooMachinePool;
 use foo_api::capi::MachinePool;
+use kubectl_foo::rollout::history::History;
 use kubectl_foo::rollout::{Outcome, Rollout, Rollouts, text};
 use kubectl_foo::terminal::Width;
 use serde_json::json;
@@ -86,4 +87,27 @@ fn wide_roll_outs_have_what_new_instances_are_launched_from() {
     fresh.status = None;
     let rollouts = [going, fresh].iter().map(|pool| Rollout::of(pool, None)).collect();
     is_printed("rollouts-wide", &text(&Rollouts { rollouts }, Width::Wide));
+}
+
+#[test]
+fn the_history_shows_versions_their_instances_and_what_changed() {
+    let version = |number: i64, instances: u32, changes: &[&str]| {
+        json!({
+            "number": number, "created": format!("2026-11-2{number}T00:00:00Z"), "instances": instances,
+            "launches": number == 3, "hash": format!("v1-{number}"), "failed": number == 4,
+            "image": format!("ami-{number}"), "instanceType": "m7i.large", "changes": changes,
+        })
+    };
+    let versions = [
+        version(4, 0, &["ImageId: ami-3 -> ami-4", "UserData"]),
+        version(3, 2, &["ImageId: ami-2 -> ami-3", "InstanceType: m7i.xlarge -> m7i.large"]),
+        version(2, 1, &["MetadataOptions"]),
+        version(1, 0, &[]),
+    ];
+    let history = json!({
+        "namespace": "team", "pool": "workers", "region": "eu-central-1", "launchTemplate": "lt-0a1b", "versions": versions,
+    });
+    let history: History = serde_json::from_value(history).unwrap();
+    is_printed("history", &kubectl_foo::rollout::history::text(&history, Width::Narrow));
+    is_printed("history-wide", &kubectl_foo::rollout::history::text(&history, Width::Wide));
 }

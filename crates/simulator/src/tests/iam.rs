@@ -452,6 +452,13 @@ async fn a_simulation_decides_as_the_policy_and_names_missing_keys() {
         (200, ["allowed", "implicitDeny", "explicitDeny"].map(str::to_owned).into())
     );
     assert!(body.contains("<MissingContextValues><member>aws:RequestTag/x</member>"), "{body}");
+    let two = "&ResourceArns.member.1=arn:aws:ec2:x:1:vpc/a&ResourceArns.member.2=arn:aws:ec2:x:1:vpc/b";
+    let (_, body) = simulate(role, two).await;
+    assert_eq!(
+        body.matches("<EvalResourceDecision>explicitDeny</EvalResourceDecision>").count(),
+        2,
+        "{body}"
+    );
     let entry = "&ContextEntries.member.1.ContextKeyName=aws:RequestTag/x&ContextEntries.member.1.ContextKeyType=string\
                  &ContextEntries.member.1.ContextKeyValues.member.1=y";
     let (_, body) = simulate(role, entry).await;

@@ -14,7 +14,7 @@ use crate::world::Inner;
 use foo_model::Timestamp;
 use foo_model::network::Tags;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All actions.
 pub(super) const ACTIONS: [(&str, Operation); 13] = [
@@ -155,9 +155,13 @@ fn policies_of(inner: &Inner, account: &str, arn: &str) -> Option<Vec<Policy>> {
         .or_else(|| user.map(|user| user.policies.clone()))
 }
 
-/// What all of them decide: a denial wins.
+/// What all policies together decide.
 fn judged(policies: &[Policy], ask: &Ask) -> Verdict {
-    let verdicts: Vec<Verdict> = policies.iter().map(|policy| policy.judge(ask)).collect();
+    strictest(&policies.iter().map(|policy| policy.judge(ask)).collect::<Vec<_>>())
+}
+
+/// A denial wins, and what one does not allow is not allowed.
+fn strictest(verdicts: &[Verdict]) -> Verdict {
     let any = |verdict| verdicts.contains(&verdict);
     if any(Verdict::Denied) {
         Verdict::Denied
@@ -165,6 +169,15 @@ fn judged(policies: &[Policy], ask: &Ask) -> Verdict {
         Verdict::NotAllowed
     } else {
         Verdict::Allowed
+    }
+}
+
+/// The decision in AWS's words.
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Allowed => "allowed",
+        Verdict::NotAllowed => "implicitDeny",
+        Verdict::Denied => "explicitDeny",
     }
 }
 
@@ -186,27 +199,25 @@ fn simulate(inner: &mut Inner, params: &Params, caller: &Caller<'_>, xml: &mut X
         resources.push("*".to_owned());
     }
     let actions = params.texts("ActionNames");
-    let asks = actions.iter().flat_map(|action| {
-        let context = &context;
-        resources.iter().map(move |resource| Ask {
+    xml.list("EvaluationResults", "member", &actions, |xml, action| {
+        let ask = |resource: &String| Ask {
             action: action.clone(),
             resource: resource.clone(),
             context: context.clone(),
-        })
-    });
-    xml.list("EvaluationResults", "member", asks, |xml, ask| {
-        let missing: Vec<String> = policies.iter().flat_map(|policy| policy.missing_keys(&ask)).collect();
-        xml.text("EvalActionName", &ask.action);
-        xml.text("EvalResourceName", &ask.resource);
-        xml.text(
-            "EvalDecision",
-            match judged(&policies, &ask) {
-                Verdict::Allowed => "allowed",
-                Verdict::NotAllowed => "implicitDeny",
-                Verdict::Denied => "explicitDeny",
-            },
-        );
-        xml.texts("MissingContextValues", "member", &missing);
+        };
+        let asks: Vec<Ask> = resources.iter().map(ask).collect();
+        let decisions: Vec<Verdict> = asks.iter().map(|ask| judged(&policies, ask)).collect();
+        let missing =
+            |ask: &Ask| policies.iter().flat_map(|it| it.missing_keys(ask)).collect::<BTreeSet<String>>();
+        xml.text("EvalActionName", action);
+        xml.text("EvalResourceName", "*");
+        xml.text("EvalDecision", word(strictest(&decisions)));
+        xml.texts("MissingContextValues", "member", asks.iter().flat_map(missing).collect::<BTreeSet<_>>());
+        xml.list("ResourceSpecificResults", "member", asks.iter().zip(&decisions), |xml, (ask, decision)| {
+            xml.text("EvalResourceName", &ask.resource);
+            xml.text("EvalResourceDecision", word(*decision));
+            xml.texts("MissingContextValues", "member", missing(ask));
+        });
     });
     xml.text("IsTruncated", "false");
     Ok(())

@@ -204,11 +204,17 @@ fn workflows_run_targets_that_there_are() {
             let steps = job["steps"].as_array().unwrap();
             let run = steps.iter().filter_map(|step| step["run"].as_str()).map(str::to_owned);
             for command in run.chain(chosen) {
-                let Some(target) = command.strip_prefix("make ").filter(|it| !it.starts_with('"')) else {
-                    continue;
-                };
-                assert!(targets.contains(&target), "{file}: make has no {target}");
-                runs += 1;
+                let words: Vec<&str> = command.split_whitespace().collect();
+                let made =
+                    words.windows(2).filter(|it| it[0] == "make" && it[1].starts_with(char::is_alphabetic));
+                for target in made.map(|it| it[1]).filter(|it| !command.contains("brew")) {
+                    assert!(targets.contains(&target), "{file}: make has no {target}");
+                    runs += 1;
+                }
+                for script in words.iter().filter(|it| it.starts_with('.') || it.starts_with("hack/")) {
+                    assert!(root.join(script).exists(), "{file}: there is no {script}");
+                    runs += 1;
+                }
             }
             for action in steps.iter().filter_map(|step| step["uses"].as_str()) {
                 let (_, commit) = action.split_once('@').unwrap();

@@ -103,7 +103,11 @@ async fn cluster_that_may_adopt<'w>(world: &'w World, name: &str) -> Result<Clus
 }
 
 /// Two instances of the Cluster that no FooMachinePool knows, and which the owner of the account lets its pool adopt.
-async fn another_tool_creates_a_group(world: &World, cluster: &Cluster<'_>, group: &str) -> Result<()> {
+pub(crate) async fn another_tool_creates_a_group(
+    world: &World,
+    cluster: &Cluster<'_>,
+    group: &str,
+) -> Result<()> {
     let owner = world.aws().simulator().cloud(REGION, "owner");
     let content = TemplateContent {
         tags: BTreeMap::from([(format!("kubernetes.io/cluster/{}", cluster.name()), "owned".to_owned())]),

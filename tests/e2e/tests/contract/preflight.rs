@@ -6,12 +6,14 @@ use anyhow::{Result, ensure};
 use foo_e2e::{in_world, kubectl_foo_with};
 use foo_simulator::{DEFAULT_ACCOUNT, Role};
 use foo_testbed::world::kinds::{self, Kind};
-use foo_testbed::world::{Pool, SOON, World};
+use foo_testbed::world::{Pool, REGION, SOON, World, manifests};
 use foo_testbed::{Probe, wait_until};
 use serde_json::{Value, json};
 
-/// The published policy of pools.
+/// The published policies.
 const POLICY: &str = include_str!("../../../../docs/reference/iam-policy.json");
+const NETWORK_POLICY: &str = include_str!("../../../../docs/reference/iam-network-policy.json");
+const CONTROL_PLANE_POLICY: &str = include_str!("../../../../docs/reference/iam-control-plane-policy.json");
 
 #[test]
 fn preflight_finds_what_aws_would_refuse_and_what_the_manager_may_not_do() {
@@ -61,6 +63,89 @@ fn preflight_finds_what_aws_would_refuse_and_what_the_manager_may_not_do() {
     });
 }
 
+/// A paused Cluster with everything that is looked up in AWS: nothing of it is created, and all of it can be checked.
+#[test]
+fn preflight_reads_what_a_cluster_on_eks_in_a_new_network_needs() {
+    in_world(async |world| {
+        let name = "preflight-eks";
+        let mut statements = Vec::new();
+        for policy in [POLICY, NETWORK_POLICY, CONTROL_PLANE_POLICY] {
+            let policy: Value = serde_json::from_str(policy)?;
+            statements.extend(policy["Statement"].as_array().cloned().unwrap_or_default());
+        }
+        let role = json!({"name": name, "policy": {"Version": "2012-10-17", "Statement": statements}});
+        world.aws().simulator().put_role(serde_json::from_value::<Role>(role)?);
+        for object in paused_cluster(name) {
+            world.apply(&object).await?;
+        }
+        let aws = UserOfAws::of(world).await?;
+        let principal = format!("arn:aws:iam::{DEFAULT_ACCOUNT}:role/{name}");
+        let command = ["preflight", name, "-n", name, "--principal", &principal, "-o", "json"];
+        let checked = kubectl_foo_with(world, &command, &aws.env(), "").await;
+        let refused = checked.err().map(|error| format!("{error:#}")).unwrap_or_default();
+        // No image is published, and the policy lets EKS have roles of certain names only.
+        for expected in [
+            "/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/x86_64/standard/recommended/image_id",
+            "\"unknown\": []",
+            "GiveClustersTheirRole of iam-control-plane-policy.json is not allowed: iam:PassRole",
+            "exit status: 4",
+        ] {
+            ensure!(refused.contains(expected), "no {expected}:\n{refused}");
+        }
+        Ok(())
+    });
+}
+
+fn paused_cluster(name: &str) -> Vec<Value> {
+    let reference = |group: &str, kind: &str| json!({"apiGroup": group, "kind": kind, "name": name});
+    let object = |api: &str, kind: &str, spec: Value| {
+        let labels = json!({"cluster.x-k8s.io/cluster-name": name});
+        let metadata = json!({"name": name, "namespace": name, "labels": labels});
+        json!({"apiVersion": api, "kind": kind, "metadata": metadata, "spec": spec})
+    };
+    let (core, foo) = ("cluster.x-k8s.io/v1beta2", "infrastructure.foo.com");
+    let template = json!({
+        "version": "v1.36.0", "clusterName": name,
+        "bootstrap": {"dataSecretName": "none"}, "infrastructureRef": reference(foo, "FooMachinePool"),
+    });
+    let role = format!("arn:aws:iam::{DEFAULT_ACCOUNT}:role/preflight-control-plane");
+    vec![
+        manifests::namespace(name),
+        object(
+            core,
+            "Cluster",
+            json!({
+                "paused": true,
+                "infrastructureRef": reference(foo, "FooCluster"),
+                "controlPlaneRef": reference("controlplane.foo.com", "FooControlPlane"),
+            }),
+        ),
+        object(
+            "infrastructure.foo.com/v1alpha1",
+            "FooCluster",
+            json!({"region": REGION, "network": {"managed": {}}}),
+        ),
+        object(
+            "controlplane.foo.com/v1alpha1",
+            "FooControlPlane",
+            json!({"version": "v1.36.0", "eks": {"roleARN": role}}),
+        ),
+        object(
+            "infrastructure.foo.com/v1alpha1",
+            "FooMachinePool",
+            json!({
+                "instanceType": "m7i.large", "ami": {"recommended": {"family": "AL2023"}},
+                "iamInstanceProfile": "preflight.nodes.infrastructure.foo.com",
+            }),
+        ),
+        object(
+            core,
+            "MachinePool",
+            json!({"clusterName": name, "replicas": 2, "template": {"spec": template}}),
+        ),
+    ]
+}
+
 /// The history of a pool whose instance type changed, and the way back.
 async fn returns_to_the_earlier_type(world: &World, pool: &Pool<'_>, aws: &UserOfAws) -> Result<()> {
     let env = aws.env();
@@ -78,7 +163,7 @@ async fn returns_to_the_earlier_type(world: &World, pool: &Pool<'_>, aws: &UserO
     shows("2* ").await?;
     let undo = ["rollout", "undo", "workers", "-n", "preflight"];
     let tried = kubectl_foo_with(world, &[undo.as_slice(), &["--dry-run"]].concat(), &env, "").await?;
-    ensure!(tried.stdout.contains("as version 1 (dry run)"), "{}", tried.stdout);
+    ensure!(tried.stdout.contains("would return to the instance type of version 1"), "{}", tried.stdout);
     let done = kubectl_foo_with(world, &undo, &env, "").await?;
     ensure!(done.stdout.contains("spec.instanceType: m7i.xlarge -> m7i.large"), "{}", done.stdout);
     let view = pool.view().await?;
