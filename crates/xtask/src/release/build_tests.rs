@@ -203,11 +203,12 @@ fn workflows_run_targets_that_there_are() {
             let chosen = matrix.filter_map(|it| it["make"].as_str()).map(|it| format!("make {it}"));
             let steps = job["steps"].as_array().unwrap();
             let run = steps.iter().filter_map(|step| step["run"].as_str()).map(str::to_owned);
-            for command in run.chain(chosen) {
+            // A package manager installs make itself.
+            for command in run.chain(chosen).filter(|it| !it.contains("brew install")) {
                 let words: Vec<&str> = command.split_whitespace().collect();
                 let made =
                     words.windows(2).filter(|it| it[0] == "make" && it[1].starts_with(char::is_alphabetic));
-                for target in made.map(|it| it[1]).filter(|it| !command.contains("brew")) {
+                for target in made.map(|it| it[1]) {
                     assert!(targets.contains(&target), "{file}: make has no {target}");
                     runs += 1;
                 }

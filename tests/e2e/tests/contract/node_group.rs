@@ -9,7 +9,7 @@ use foo_model::{Decrement, GroupChange, GroupName, InstanceId};
 use foo_testbed::world::kinds::{self, Kind};
 use foo_testbed::world::{GROUP_LABEL, Pool, REGION, SOON, World, manifests};
 use foo_testbed::{Probe, wait_until};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const PAGE: &str = "docs/operations/managed-node-groups.md";
 /// Label of the Nodes on which the Pods may run.
@@ -21,7 +21,6 @@ fn pods_of_a_node_group_move_to_a_pool_as_their_budget_allows() {
         let cluster = world.cluster("node-group").await?;
         let legacy = cluster.existing_pool("legacy");
         another_tool_creates_a_group(world, &cluster, &legacy.group()).await?;
-        legacy.wait("to have two Nodes", SOON, |view| view.instances.len() == 2).await?;
         are_labelled(world, &legacy, &[(HOME, "x"), ("eks.amazonaws.com/nodegroup", "legacy")]).await?;
         let mut web = manifests::deployment(legacy.name(), "web", 2);
         web["spec"]["template"]["spec"]["nodeSelector"] = json!({HOME: "x"});
@@ -83,6 +82,11 @@ async fn nodes(world: &World, pool: &Pool<'_>) -> Result<Vec<String>> {
 }
 
 async fn are_labelled(world: &World, pool: &Pool<'_>, labels: &[(&str, &str)]) -> Result<()> {
+    wait_until("two Nodes", SOON, async || {
+        let found = nodes(world, pool).await?;
+        Ok(Probe::when(found.len() == 2, || format!("{found:?}")))
+    })
+    .await?;
     let selector = format!("--selector={}", selector(pool));
     let labels: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let command = ["label", "nodes", selector.as_str()].into_iter().chain(labels.iter().map(String::as_str));
@@ -95,10 +99,10 @@ async fn pods_on(world: &World, nodes: &[String]) -> Result<Vec<String>> {
         .api()
         .kubectl(["get", "pods", "--all-namespaces", "--selector=app=web", "--output=json"])
         .await?;
-    let pods: serde_json::Value = serde_json::from_str(&pods)?;
-    let pods = pods["items"].as_array().context("no items")?.iter();
+    let pods: Value = serde_json::from_str(&pods)?;
+    let pods = pods.pointer("/items").and_then(Value::as_array).context("no items")?.iter();
     let there = pods.filter(|pod| {
-        pod["metadata"]["namespace"] == "node-group"
+        kinds::text(pod, "/metadata/namespace") == "node-group"
             && nodes.iter().any(|node| kinds::text(pod, "/spec/nodeName") == node)
     });
     Ok(there.map(|pod| kinds::text(pod, "/metadata/name").to_owned()).collect())
