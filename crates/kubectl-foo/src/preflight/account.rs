@@ -24,7 +24,7 @@ const AT_A_TIME: usize = 4;
 /// The response to one call, or why there is none.
 type Response = std::result::Result<Value, String>;
 
-/// An account and region as the AWS CLI shows it. Each call is made once.
+/// An account and region as the AWS CLI shows it. Each call is sent once.
 #[derive(Debug)]
 pub(super) struct CliAccount {
     /// The AWS CLI in the region.
@@ -175,7 +175,7 @@ fn version(it: &Value) -> Option<VersionOffer> {
 }
 
 impl CliAccount {
-    /// The response to a call, from the first time that it is made.
+    /// The response to a call, from the first time that it is sent.
     async fn read(&self, operation: Operation, call: (&str, &str), input: Value) -> Result<Value> {
         let (service, name) = call;
         let key = format!("{service} {name} {input}");

@@ -348,7 +348,7 @@ pub fn undo(history: &History, pool: &FooMachinePool, to: Option<i64>) -> Result
         let what = if instance_type.is_some() { "image and instance type" } else { "image" };
         bail!("the spec has the {what} of version {} already", target.number);
     }
-    // Somebody else's change in between is not overwritten.
+    // A change of another user in between is not overwritten.
     let version = pool.metadata.resource_version.as_ref().map(|it| json!({"resourceVersion": it}));
     found.patch = match version {
         Some(metadata) => json!({"metadata": metadata, "spec": spec}),

@@ -31,7 +31,7 @@ fn problems_come_before_what_is_not_known() {
     let without_role = Preflight { principal: None, simulated_actions: 0, ..preflight("team/dev", &[], &[]) };
     let all = Preflights { clusters: vec![refused, fine, without_role] };
     is_printed("preflight", &text(&all));
-    is_printed("preflight-json", &serde_json::to_string_pretty(&all).unwrap());
+    is_printed("preflight-json", &(serde_json::to_string_pretty(&all).unwrap() + "\n"));
     assert_eq!(text(&Preflights::default()), "no Clusters found\n");
     assert!(all.refused());
     assert_eq!(all.unknown(), ["Cluster team/prod is not checked completely"]);
