@@ -30,7 +30,7 @@ where
     for name in aws_variables() {
         command.env_remove(name);
     }
-    command.envs(LESS_GARBAGE_COLLECTION).envs(env.iter().copied());
+    command.envs([LESS_GARBAGE_COLLECTION]).envs(env.iter().copied());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let shown = format!("{:?}", command.as_std());
     let mut child = command.spawn().with_context(|| format!("running {shown}"))?;

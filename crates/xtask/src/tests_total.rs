@@ -1,8 +1,8 @@
 //! `cargo xtask test`: every test of the workspace, each once, and one last line with the total.
 //!
 //! Cargo lists the test programs. Those that compute keep all processors busy by themselves: they run first, one after the other, since
-//! beside real components they take twice the processor time. Those that wait for real components follow in five lanes, side by side,
-//! and in each one program after the other; the lines of four lanes begin with `| `, `: `, `! ` and `; `. Only libtest's lines are read. The
+//! beside real components they take twice the processor time. Those that wait for real components follow in four lanes, side by side,
+//! and in each one program after the other; the lines of three lanes begin with `| `, `: ` and `! `. Only libtest's lines are read. The
 //! report ends with what each program took, in wall-clock and in processor time, and the longest tests.
 
 use anyhow::{Context as _, Result, ensure};
@@ -18,7 +18,7 @@ use std::time::Instant;
 const END_TO_END: &str = "tests/e2e";
 
 /// How the lines of each lane begin in which programs wait.
-const LANES: [&str; 5] = ["", "| ", ": ", "! ", "; "];
+const LANES: [&str; 4] = ["", "| ", ": ", "! "];
 
 /// Other packages and programs that wait for processes of their own most of the time.
 const WAITING_TOO: [&str; 3] = ["testbed/", "cloud-adapter/wire", "runtime-sdk/server"];
