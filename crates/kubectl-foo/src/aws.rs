@@ -80,6 +80,16 @@ impl Aws {
     }
 }
 
+/// Code and message of what the AWS CLI prints when AWS refuses a call: `An error occurred (Code) when calling the Name operation: message`.
+pub fn refusal(text: &str) -> Option<(&str, &str)> {
+    let (_, rest) = text.split_once("An error occurred (")?;
+    let (code, rest) = rest.split_once(')')?;
+    let (_, rest) = rest.split_once(" operation")?;
+    // After retries it says so in parentheses.
+    let message = rest.strip_prefix(": ").or_else(|| rest.split_once("): ").map(|(_, message)| message));
+    Some((code, message.unwrap_or(rest).trim()))
+}
+
 /// Why a command failed: AWS's error, or else the last line.
 fn reason(errors: &str) -> &str {
     let mut lines = errors.lines().map(str::trim).filter(|line| !line.is_empty());

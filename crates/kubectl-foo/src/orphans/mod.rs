@@ -10,7 +10,7 @@ pub use owner::{Objects, Orphan, Orphans, Resource, orphans};
 pub use text::text;
 
 use crate::access::{Listed, Reads};
-use crate::aws::Aws;
+use crate::aws::{Aws, refusal};
 use crate::refused::{Request, refused};
 use anyhow::{Result, anyhow};
 use foo_api::names::INSTALLATION_NAMESPACE;
@@ -28,6 +28,9 @@ const AT_A_TIME: usize = 4;
 const LIVE_INSTANCES: &str = "Name=instance-state-name,Values=pending,running,stopping,stopped,shutting-down";
 /// The same of NAT gateways (VPC User Guide, "NAT gateways").
 const LIVE_GATEWAYS: &str = "Name=state,Values=pending,available,deleting,failed";
+/// EKS's code for a cluster that does not exist.
+const NO_CLUSTER: &str = "ResourceNotFoundException";
+
 /// Orphans, and what could not be read.
 #[derive(Debug, Default)]
 pub struct Found {
@@ -211,7 +214,7 @@ async fn of_eks(aws: &Aws) -> Result<Vec<Resource>> {
         match aws.read::<Described>(&["eks", "describe-cluster", "--name", &name]).await {
             Ok(read) => anyhow::Ok(Some(read.cluster)),
             // It was deleted since it was listed.
-            Err(error) if error.to_string().contains("ResourceNotFoundException") => Ok(None),
+            Err(error) if refusal(&error.to_string()).is_some_and(|(code, _)| code == NO_CLUSTER) => Ok(None),
             Err(error) => Err(error),
         }
     });

@@ -1,6 +1,6 @@
 //! What the checks read from AWS, by the AWS CLI with the user's own credentials.
 
-use crate::aws::Aws;
+use crate::aws::{Aws, refusal};
 use async_trait::async_trait;
 use foo_cloud::{
     CloudError, ErrorKind, ImageInfo, ImageQuery, InstanceTypeInfo, NetworkQuery, Operation, Result,
@@ -39,16 +39,6 @@ impl CliAccount {
     pub(super) fn new(aws: Aws) -> Self {
         Self { aws, at_a_time: Semaphore::new(AT_A_TIME), responses: Mutex::default() }
     }
-}
-
-/// What the AWS CLI prints when AWS refuses a call: `An error occurred (Code) when calling the Name operation: message`.
-pub(super) fn refusal(text: &str) -> Option<(&str, &str)> {
-    let (_, rest) = text.split_once("An error occurred (")?;
-    let (code, rest) = rest.split_once(')')?;
-    let (_, rest) = rest.split_once(" operation")?;
-    // After retries it says so in parentheses.
-    let message = rest.strip_prefix(": ").or_else(|| rest.split_once("): ").map(|(_, message)| message));
-    Some((code, message.unwrap_or(rest).trim()))
 }
 
 /// The failure as the checks know it.

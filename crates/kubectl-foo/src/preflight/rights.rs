@@ -4,8 +4,7 @@
 //! Requests have the account, the region and the names of the Cluster's resources. Ids that AWS gives are examples. What is denied
 //! and depends on a condition key that a request does not have is not known, unless the provider's own calls do not have it either.
 
-use super::account::refusal;
-use crate::aws::Aws;
+use crate::aws::{Aws, refusal};
 use anyhow::{Context as _, Result};
 use foo_model::names::{TAG_CLUSTER, TAG_PREFIX};
 use futures::StreamExt as _;

@@ -227,33 +227,27 @@ pub fn text(history: &History, width: Width) -> String {
     let History { namespace, pool, launch_template, versions, .. } = history;
     let mut text = String::new();
     line(&mut text, &format!("FooMachinePool {namespace}/{pool}, launch template {launch_template}"));
-    let row = |it: &Version| {
-        let mark = match (it.launches, it.failed) {
-            (true, true) => "* failed",
-            (true, false) => "*",
-            (false, true) => " failed",
-            (false, false) => "",
-        };
-        let what = match it.changes.as_slice() {
-            [] => String::new(),
-            changes => changes.join("; "),
-        };
-        let image = it.image.clone().unwrap_or_default();
-        let instance_type = it.instance_type.clone().unwrap_or_default();
-        let mut row =
-            vec![format!("{}{mark}", it.number), it.created.clone(), it.instances.to_string(), what];
-        if width == Width::Wide {
-            row.splice(3..3, [it.hash.clone().unwrap_or_default(), image, instance_type]);
-        }
-        row
+    let number = |it: &Version| {
+        let launches = if it.launches { "*" } else { "" };
+        let failed = if it.failed { " failed" } else { "" };
+        format!("{}{launches}{failed}", it.number)
     };
-    let rows: Vec<Vec<String>> = versions.iter().map(row).collect();
-    let lines = if width == Width::Wide {
-        let rows = rows.into_iter().filter_map(|row| <[String; 7]>::try_from(row).ok()).collect();
-        table(["VERSION", "CREATED", "INSTANCES", "HASH", "IMAGE", "TYPE", "CHANGED"], rows)
-    } else {
-        let rows = rows.into_iter().filter_map(|row| <[String; 4]>::try_from(row).ok()).collect();
-        table(["VERSION", "CREATED", "INSTANCES", "CHANGED"], rows)
+    let (created, instances) = (|it: &Version| it.created.clone(), |it: &Version| it.instances.to_string());
+    let changed = |it: &Version| it.changes.join("; ");
+    let lines = match width {
+        Width::Narrow => {
+            let row = |it: &Version| [number(it), created(it), instances(it), changed(it)];
+            table(["VERSION", "CREATED", "INSTANCES", "CHANGED"], versions.iter().map(row).collect())
+        }
+        Width::Wide => {
+            let or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
+            let row = |it: &Version| {
+                let [hash, image, kind] = [&it.hash, &it.image, &it.instance_type].map(or_empty);
+                [number(it), created(it), instances(it), hash, image, kind, changed(it)]
+            };
+            let head = ["VERSION", "CREATED", "INSTANCES", "HASH", "IMAGE", "TYPE", "CHANGED"];
+            table(head, versions.iter().map(row).collect())
+        }
     };
     for one in &lines {
         line(&mut text, one);
@@ -374,7 +368,7 @@ pub async fn carry_out(
     if let Some(image) = &undo.image {
         let aws = Aws::new(region.as_str(), profile);
         let read: Value = aws.ask("ec2", "describe-images", &json!({"ImageIds": [image]})).await?;
-        let state = read.pointer("/Images/0/State").and_then(Value::as_str).unwrap_or("gone");
+        let state = read.pointer("/Images/0/State").and_then(Value::as_str).unwrap_or("not found");
         if state != "available" {
             bail!("image {image} of version {} cannot be launched any more: it is {state}", undo.version);
         }
