@@ -15,6 +15,8 @@ pub const KEPT_FOR: Duration = Duration::from_mins(10);
 pub const NAMED_MACHINES: usize = 200;
 /// How many differences the status shows.
 pub const NAMED_CHANGES: usize = 500;
+/// How many settings with another value in AWS the status shows.
+pub const NAMED_SETTINGS: usize = 200;
 /// How many calls the status names; the number counts all.
 pub const NAMED_CALLS: usize = 500;
 
@@ -104,6 +106,10 @@ pub struct PoolPlan {
     /// What differs between the present and the planned state, in AWS's terms; of many differences, the first ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<PlannedChange>,
+    /// Settings that have another value in AWS than the plan gives them, of what exists there; of many, the first ones. Nothing, if
+    /// the outcome is Unfinished.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<SettingInAws>,
     /// Machines that are deleted, in order; of many, the first ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deletions: Vec<PlannedDeletion>,
@@ -143,6 +149,10 @@ pub struct CallsPlan {
     /// What differs between the present and the planned state, in AWS's terms; of many differences, the first ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<PlannedChange>,
+    /// Settings that have another value in AWS than the plan gives them, of what exists there; of many, the first ones. Nothing, if
+    /// the outcome is Unfinished.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<SettingInAws>,
     /// Calls of AWS that change something, in order; of many, the first ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<PlannedCall>,
@@ -187,6 +197,23 @@ pub struct PlannedChange {
     pub to: Option<String>,
     /// Whether this difference replaces instances; only of pools.
     pub replaces: bool,
+}
+
+/// A setting with another value in AWS than the plan gives it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SettingInAws {
+    /// What has the setting: `Auto Scaling group default-c-workers`, `cluster prod`, `add-on vpc-cni`, `security-group/node sg-1`.
+    pub resource: String,
+    /// Which one: `maxSize`, `logging`, `tags.team`.
+    pub setting: String,
+    /// The value that the plan gives it, as JSON; of a long one the beginning. Left out: it is removed. Configurations of add-ons,
+    /// and the hash of user data and tags of a launch template, are never shown, only that they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub desired: Option<String>,
+    /// The value that AWS has, as JSON. Left out: it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "inAWS")]
+    pub in_aws: Option<String>,
 }
 
 /// A Machine that is deleted.

@@ -29,6 +29,11 @@ pub trait Ideal {
     type Read: Clone + Debug + PartialEq;
     /// Something that takes time.
     type Work;
+    /// What exists.
+    type Contents: Clone + Debug + PartialEq;
+
+    /// What exists at this moment.
+    fn contents(&self) -> Self::Contents;
 
     /// Carries out a call at this moment, and returns the response.
     fn carry_out(&mut self, action: &ActionOf<Self>, now: Timestamp) -> ResponseOf<Self>;
@@ -66,7 +71,7 @@ type ReportOf<I> = <<I as Ideal>::Domain as Domain>::Report;
 
 /// What will follow.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Forecast<D: Domain, R> {
+pub struct Forecast<D: Domain, R, C> {
     /// Calls that change something, in order.
     pub steps: Vec<Step<D::Action>>,
     /// How long it takes, until the last change has ended.
@@ -75,6 +80,10 @@ pub struct Forecast<D: Domain, R> {
     pub end: End<R>,
     /// The report of the last plan.
     pub report: D::Report,
+    /// What exists now, as far as it is known.
+    pub now: C,
+    /// What exists in the end. Ids of what the forecast creates are invented.
+    pub then: C,
 }
 
 /// A call.
@@ -159,16 +168,17 @@ pub fn forecast<I: Ideal>(
     observed: ObservedOf<I>,
     process: Process<I::Domain>,
     start: Timestamp,
-) -> Forecast<I::Domain, I::Read> {
+) -> Forecast<I::Domain, I::Read, I::Contents> {
+    let before = ideal.contents();
     let mut future = Future { desired, ideal, observed, process, now: start, steps: Vec::new(), idle: 0 };
     let mut plan = future.plan();
     for _ in 0..PLANS {
         if let Some(end) = future.follow(&plan) {
-            return future.into_forecast(start, end, plan);
+            return future.into_forecast(start, end, plan, before);
         }
         plan = future.plan();
     }
-    future.into_forecast(start, End::Unfinished, plan)
+    future.into_forecast(start, End::Unfinished, plan, before)
 }
 
 /// A manager in the future, and its AWS.
@@ -252,8 +262,10 @@ impl<I: Ideal> Future<'_, I> {
         start: Timestamp,
         end: End<I::Read>,
         plan: Plan<I::Domain>,
-    ) -> Forecast<I::Domain, I::Read> {
+        now: I::Contents,
+    ) -> Forecast<I::Domain, I::Read, I::Contents> {
         let takes = start.until(self.ideal.works().last.max(start));
-        Forecast { steps: self.steps, takes, end, report: plan.report }
+        let then = self.ideal.contents();
+        Forecast { steps: self.steps, takes, end, report: plan.report, now, then }
     }
 }

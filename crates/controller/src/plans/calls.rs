@@ -1,6 +1,6 @@
 //! From a forecast of calls to the status of a FooPlan.
 
-use super::fields::{Fields, differences};
+use super::fields::{Fields, Resources, differences, in_aws};
 use super::{in_words, whole_seconds};
 use foo_api::plan::{CallsPlan, NAMED_CALLS, Outcome, PlannedCall, RemainingCondition};
 use foo_calls::forecast::{End, Forecast};
@@ -22,11 +22,13 @@ pub(crate) struct About<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// The status. `why` of a call is its action's; `remaining`: the conditions that are not as they should be at the end.
-pub(crate) fn result<'r, D: Domain, R, K: Copy + Into<&'static str> + 'r>(
+/// The status. `why` of a call is its action's; `resources`: what exists with its settings; `remaining`: the conditions that are
+/// not as they should be at the end.
+pub(crate) fn result<'r, D: Domain, R, C, K: Copy + Into<&'static str> + 'r>(
     about: About<'_>,
-    forecast: &Forecast<D, R>,
+    forecast: &Forecast<D, R, C>,
     why: impl Fn(&D::Action) -> String,
+    resources: impl Fn(&C) -> Resources,
     remaining: impl Iterator<Item = &'r Condition<K>>,
     mut notes: Vec<String>,
 ) -> CallsPlan {
@@ -50,6 +52,13 @@ pub(crate) fn result<'r, D: Domain, R, K: Copy + Into<&'static str> + 'r>(
     CallsPlan {
         name: name.to_owned(),
         changes,
+        settings: match forecast.end {
+            End::Settled | End::Waiting | End::Unknown(_) => {
+                in_aws(&resources(&forecast.now), &resources(&forecast.then))
+            }
+            // The last values that it foresees may be those of a moment.
+            End::Unfinished => Vec::new(),
+        },
         calls: calls.collect(),
         aws_calls: i64::try_from(forecast.steps.len()).unwrap_or(i64::MAX),
         seconds: whole_seconds(forecast.takes),

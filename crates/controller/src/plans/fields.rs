@@ -2,13 +2,24 @@
 //!
 //! States are compared in their serialized form: a new field cannot be forgotten.
 
-use foo_api::plan::{NAMED_CHANGES, PlannedChange};
+use foo_api::plan::{NAMED_CHANGES, NAMED_SETTINGS, PlannedChange, SettingInAws};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// Fields whose values have names as keys.
-const MAPS: [&str; 7] =
-    ["tags", "entries", "addons", "podIdentities", "subnets", "endpoints", "securityGroups"];
+const MAPS: [&str; 11] = [
+    "tags",
+    "entries",
+    "policies",
+    "addons",
+    "podIdentities",
+    "subnets",
+    "endpoints",
+    "securityGroups",
+    "routes",
+    "ingress",
+    "egress",
+];
 
 /// The value of each field of a state, as JSON, by its path.
 pub(crate) type Fields = BTreeMap<String, String>;
@@ -20,35 +31,61 @@ pub(crate) fn fields(state: &Value) -> Fields {
     fields
 }
 
-/// What ends the path of a field whose values are not shown: they may contain secrets.
-const HIDDEN: [&str; 1] = [".configuration"];
-/// The longest value that is shown, in characters.
+/// What ends the path of a field whose values are not shown: they may contain secrets, or say something about one.
+const HIDDEN: [&str; 2] = [".configuration", ".userDataAndTags"];
+/// The longest value of a change of the spec that is shown, in characters.
 const LONGEST_VALUE: usize = 1_000;
+/// The longest value of a setting in AWS: a tag has at most 256 characters.
+const LONGEST_IN_AWS: usize = 300;
 
 /// The fields that differ, by their path; of many, the first ones.
 pub(crate) fn differences(before: &Fields, after: &Fields) -> Vec<PlannedChange> {
+    let change = |path: &String| {
+        let (from, to) = values(path, before, after, LONGEST_VALUE);
+        PlannedChange { field: path.clone(), from, to, replaces: false }
+    };
+    differing(before, after).take(NAMED_CHANGES).map(change).collect()
+}
+
+/// The fields of each resource in AWS, by the resource's name.
+pub(crate) type Resources = BTreeMap<String, Fields>;
+
+/// The settings that differ between what AWS has now and what it has at the end of a plan; of many, the first ones. The calls of
+/// the plan are all that changes them, so these are the settings that the planner decides to change. What is created or
+/// deleted has no settings to compare.
+pub(crate) fn in_aws(now: &Resources, then: &Resources) -> Vec<SettingInAws> {
+    let both = now.iter().filter_map(|(resource, now)| Some((resource, now, then.get(resource)?)));
+    let all = both.flat_map(|(resource, now, then)| {
+        differing(now, then).map(move |path| {
+            let (in_aws, desired) = values(path, now, then, LONGEST_IN_AWS);
+            SettingInAws { resource: resource.clone(), setting: path.clone(), desired, in_aws }
+        })
+    });
+    all.take(NAMED_SETTINGS).collect()
+}
+
+/// The paths whose values differ.
+fn differing<'f>(before: &'f Fields, after: &'f Fields) -> impl Iterator<Item = &'f String> {
     let mut paths: Vec<&String> = before.keys().chain(after.keys()).collect();
     paths.sort();
     paths.dedup();
-    let differs = paths.into_iter().filter(|path| before.get(*path) != after.get(*path));
-    let change = |path: &String| {
-        let is_hidden = HIDDEN.iter().any(|hidden| path.ends_with(hidden));
-        let shown = |fields: &Fields| fields.get(path).map(|value| shown(value));
-        let (from, to) = if is_hidden {
-            (None, Some(Value::from("another one, which is not shown").to_string()))
-        } else {
-            (shown(before), shown(after))
-        };
-        PlannedChange { field: path.clone(), from, to, replaces: false }
-    };
-    differs.take(NAMED_CHANGES).map(change).collect()
+    paths.into_iter().filter(|path| before.get(*path) != after.get(*path))
 }
 
-fn shown(value: &str) -> String {
-    if value.chars().count() <= LONGEST_VALUE {
+/// The values of a field in both states, as they are shown.
+fn values(path: &str, before: &Fields, after: &Fields, longest: usize) -> (Option<String>, Option<String>) {
+    if HIDDEN.iter().any(|hidden| path.ends_with(hidden)) {
+        return (None, Some(Value::from("another one, which is not shown").to_string()));
+    }
+    let shown = |fields: &Fields| fields.get(path).map(|value| shown(value, longest));
+    (shown(before), shown(after))
+}
+
+fn shown(value: &str, longest: usize) -> String {
+    if value.chars().count() <= longest {
         return value.to_owned();
     }
-    let beginning: String = value.chars().take(LONGEST_VALUE).collect();
+    let beginning: String = value.chars().take(longest).collect();
     Value::from(format!("{beginning}...")).to_string()
 }
 
@@ -142,5 +179,57 @@ mod tests {
         let shown = changes.iter().map(|it| (it.field.as_str(), it.from.as_deref(), it.to.as_deref()));
         let expected = [("a", Some("1"), None), ("c", Some("3"), Some("4")), ("d", None, Some("5"))];
         assert_eq!(shown.collect::<Vec<_>>(), expected);
+    }
+
+    fn resources(all: &[(&str, Value)]) -> Resources {
+        all.iter().map(|(name, settings)| ((*name).to_owned(), fields(settings))).collect()
+    }
+
+    #[test]
+    fn what_aws_has_otherwise_is_shown_and_what_is_created_or_deleted_is_not() {
+        let now = resources(&[
+            ("group", json!({ "max": 9, "suspended": ["Launch"], "tags": { "a": "by hand" } })),
+            ("deleted", json!({ "a": 1 })),
+            ("same", json!({ "a": 1 })),
+        ]);
+        let then = resources(&[
+            ("created", json!({ "a": 1 })),
+            ("group", json!({ "max": 5, "suspended": ["Launch"], "tags": { "a": "b", "c": "d" } })),
+            ("same", json!({ "a": 1 })),
+        ]);
+        let differing = in_aws(&now, &then);
+        let shown = differing.iter().map(|it| {
+            (it.resource.as_str(), it.setting.as_str(), it.desired.as_deref(), it.in_aws.as_deref())
+        });
+        let expected = [
+            ("group", "max", Some("5"), Some("9")),
+            ("group", "tags.a", Some("\"b\""), Some("\"by hand\"")),
+            ("group", "tags.c", Some("\"d\""), None),
+        ];
+        assert_eq!(shown.collect::<Vec<_>>(), expected);
+    }
+
+    /// Whoever may create one fills the status with what others wrote: it stays far below what etcd takes.
+    #[test]
+    fn settings_in_aws_are_bounded_and_hide_what_may_be_secret() {
+        let of = |value: &str| {
+            let tags: Map<String, Value> =
+                (0..300).map(|n| (format!("tag-{n}"), json!(value.repeat(2_000)))).collect();
+            let secrets = json!({
+                "launch_template": { "user_data_and_tags": value },
+                "settings": { "configuration": value },
+            });
+            resources(&[("a", secrets), ("b", json!({ "tags": tags }))])
+        };
+        let differing = in_aws(&of("hush"), &of("hash"));
+        assert_eq!(differing.len(), NAMED_SETTINGS);
+        for hidden in &differing[..2] {
+            assert_eq!(
+                (&hidden.in_aws, hidden.desired.as_deref()),
+                (&None, Some("\"another one, which is not shown\""))
+            );
+        }
+        let bytes = serde_json::to_string(&differing).unwrap().len();
+        assert!(bytes < 200_000, "{bytes}");
     }
 }

@@ -3,16 +3,20 @@
 use crate::support::{CLUSTER, MANAGER, NS, Pool, World, objects};
 use foo_api::capi::MachinePool;
 use foo_api::names::{CLUSTER_NAME_LABEL, WATCH_LABEL};
-use foo_api::plan::{GivenDurations, Outcome, PoolPlan};
+use foo_api::plan::{GivenDurations, Outcome, PoolPlan, SettingInAws};
 use foo_api::pool::{Ami, RolloutStrategy};
 use foo_api::{FooMachinePool, FooMachinePoolSpec, FooPlan, FooPlanSpec, FooPlanStatus};
+use foo_cloud::Groups as _;
+use foo_model::hook::{DESCRIBE_HOOK_AFTER, HookConfig};
 use foo_model::names::{ADOPT_FROM_ANNOTATION, IMAGE_ANNOTATION};
+use foo_model::{GroupChange, GroupName, Process, Seconds};
 use foo_simulator_core::core::catalogue::IMAGE_X86_64_NEWER;
+use foo_simulator_core::{Fault, FaultRule};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::ResourceExt;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The object as `kubectl apply --dry-run=server` prints it.
@@ -23,7 +27,20 @@ pub(crate) fn as_json<K: Serialize + kube::Resource<DynamicType = ()>>(object: &
     value
 }
 
+/// Name, desired value and value in AWS of each setting.
+pub(crate) fn settings(all: &[SettingInAws]) -> Vec<(&str, Option<&str>, Option<&str>)> {
+    all.iter().map(|it| (it.setting.as_str(), it.desired.as_deref(), it.in_aws.as_deref())).collect()
+}
+
 impl World {
+    /// From now on AWS refuses everything by which the manager would change something.
+    pub(crate) fn refuses_changes_of_the_manager(&self) -> u64 {
+        let callers = self.callers();
+        let caller = callers.first().expect("the manager has called AWS");
+        assert_eq!(callers.len(), 1, "{callers:?}");
+        self.aws.add_fault(FaultRule::on_changes(Fault::Denied).for_caller(caller))
+    }
+
     /// A user creates a FooPlan, and reads its status.
     pub(crate) async fn plans(&self, objects: Vec<Value>) -> FooPlanStatus {
         self.plans_with(FooPlanSpec { objects, durations: None }).await
@@ -156,6 +173,49 @@ async fn an_unchanged_pool_needs_nothing() {
     let plan = pool_of(world.plans(vec![pool.planned(|_| {})]).await);
     assert_eq!((plan.outcome, plan.seconds, plan.aws_calls), (Outcome::Settled, 0, 0), "{plan:#?}");
     assert_eq!((plan.changes.len(), plan.actions.len(), plan.remaining.len()), (0, 0, 0), "{plan:#?}");
+}
+
+/// While AWS refuses what the manager would do about it.
+#[tokio::test(start_paused = true)]
+async fn what_another_user_changed_in_aws_is_shown_with_both_values() {
+    let world = World::new().await;
+    let tags = BTreeMap::from([("team".to_owned(), "blue".to_owned())]);
+    let pool = world.pool("p").with(|spec| spec.tags = tags).of(2).await;
+    let refusal = world.refuses_changes_of_the_manager();
+    let (group, user) = (GroupName::new(pool.group_name()), world.another_user());
+    let change = GroupChange { min: Some(1), max: Some(9), ..GroupChange::default() };
+    user.update_group(&group, &change).await.unwrap();
+    let tags = [("team", "red\nX"), ("other", "stays")];
+    let tags = tags.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+    user.tag_group(&group, &tags).await.unwrap();
+    user.resume_processes(&group, &[Process::AZRebalance]).await.unwrap();
+    user.put_drain_hook(&group, HookConfig { heartbeat: Seconds(60), ..HookConfig::DRAIN }).await.unwrap();
+    world.waits(DESCRIBE_HOOK_AFTER + Duration::from_mins(5)).await;
+    let plan = pool_of(world.plans(vec![pool.planned(|_| {})]).await);
+    let expected = [
+        ("lifecycleHook.heartbeat", Some("3600"), Some("60")),
+        ("maxSize", Some("2"), Some("9")),
+        ("minSize", Some("0"), Some("1")),
+        ("suspendedProcesses", Some("[\"AZRebalance\"]"), Some("[]")),
+        ("tags.team", Some("\"blue\""), Some("\"red\\nX\"")),
+    ];
+    assert_eq!(settings(&plan.settings), expected, "{plan:#?}");
+    assert_eq!(plan.settings[0].resource, format!("Auto Scaling group {group}"));
+    assert_eq!(fields(&plan), [], "the spec is the same");
+    // A roll-out needs another size for a while, which is no setting that differs.
+    let newer = |spec: &mut FooMachinePoolSpec| spec.ami = Ami::of_id(IMAGE_X86_64_NEWER);
+    let plan = pool_of(world.plans(vec![pool.planned(newer)]).await);
+    let changed: Vec<_> = settings(&plan.settings).into_iter().map(|(setting, ..)| setting).collect();
+    let of_template = ["launchTemplate.content", "launchTemplate.version"];
+    let mut all: Vec<&str> = expected.iter().map(|(setting, ..)| *setting).chain(of_template).collect();
+    all.sort_unstable();
+    assert_eq!((changed, plan.launches), (all, 2), "{plan:#?}");
+
+    world.aws.remove_fault(refusal);
+    world.waits(Duration::from_mins(15)).await;
+    world.settles().await;
+    let plan = pool_of(world.plans(vec![pool.planned(|_| {})]).await);
+    assert_eq!((plan.settings.len(), plan.actions.len()), (0, 0), "{plan:#?}");
 }
 
 #[tokio::test(start_paused = true)]

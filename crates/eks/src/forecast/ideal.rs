@@ -339,6 +339,11 @@ impl foo_calls::forecast::Ideal for Ideal<'_> {
     type Domain = Eks;
     type Read = Query;
     type Work = Work;
+    type Contents = BTreeMap<Query, QueryResult>;
+
+    fn contents(&self) -> Self::Contents {
+        self.truth.clone()
+    }
 
     fn carry_out(&mut self, action: &Action, now: Timestamp) -> Changed {
         let response = self.response(&action.change);

@@ -13,11 +13,12 @@ use crate::{Action, Desired, Eks, Observed, Recorded, Report};
 use foo_calls::Process;
 use foo_calls::report::Status;
 use foo_model::Reason;
-use foo_model::eks::Query;
+use foo_model::eks::{Query, QueryResult};
 use ideal::Ideal;
+use std::collections::BTreeMap;
 
 /// What will follow.
-pub type Forecast = foo_calls::forecast::Forecast<Eks, Query>;
+pub type Forecast = foo_calls::forecast::Forecast<Eks, Query, BTreeMap<Query, QueryResult>>;
 /// A call.
 pub type Step = foo_calls::forecast::Step<Action>;
 

@@ -9,7 +9,7 @@ use foo_eks::{Desired, forecast};
 use foo_model::Reason;
 use foo_model::eks::*;
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Reads that a forecast may ask for, at most: each is a call.
@@ -74,8 +74,35 @@ fn comes_true(world: &mut World) -> Forecast {
     let sent = shown(world.aws.calls[before..].iter().map(|(_, change)| change.clone()));
     let expected = shown(foreseen.steps.iter().map(|step| step.action.change.clone()));
     assert_eq!(by_subject(&expected), by_subject(&sent), "{}", world.story());
-    assert_eq!(foresee(world).steps, [], "nothing is left");
+    let after = foresee(world);
+    assert_eq!(after.steps, [], "nothing is left");
+    let settings = |reads| settings(reads, &foreseen.now);
+    assert_eq!(settings(&foreseen.then), settings(&after.now), "{}", world.story());
     foreseen
+}
+
+/// What users decide of what was there before.
+fn settings(reads: &BTreeMap<Query, QueryResult>, before: &BTreeMap<Query, QueryResult>) -> Vec<String> {
+    let was_there = |query: &Query| before.get(query).is_some_and(|it| *it != query.nothing());
+    let kept = reads.iter().filter(|(query, _)| was_there(query)).map(|(_, result)| result);
+    let shown = kept.filter_map(|result| match result {
+        QueryResult::Cluster(Some(it)) => Some(format!(
+            "{:?}",
+            (
+                (it.version, &it.placement, &it.access, it.authentication_mode, &it.logging),
+                (&it.encryption_key, it.upgrade_policy, it.zonal_shift, it.deletion_protection, &it.tags),
+            )
+        )),
+        QueryResult::Addon(Some(it)) => {
+            Some(format!("{:?}", (&it.name, &it.version, &it.settings, &it.tags)))
+        }
+        // Groups of the entries of nodes are EKS's own.
+        QueryResult::AccessEntry(Some(it)) if it.kind == EntryKind::Standard => {
+            Some(format!("{:?}", (&it.principal, it.kind, &it.groups)))
+        }
+        _ => None,
+    });
+    shown.collect()
 }
 
 #[test]

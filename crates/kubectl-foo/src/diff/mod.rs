@@ -12,7 +12,7 @@ pub use text::text;
 use crate::plan::{Plan, Plans};
 use foo_api::plan::{
     CallsPlan, Outcome, PlannedAction, PlannedCall, PlannedChange, PlannedDeletion, PoolPlan,
-    RemainingCondition,
+    RemainingCondition, SettingInAws,
 };
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -46,7 +46,10 @@ pub struct Diff {
     /// Settings in which the desired spec differs from the present one, in AWS's terms; of many, the first ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<PlannedChange>,
-    /// What differs in AWS, as what the manager would do about it; of many, the first ones.
+    /// Settings that have another value in AWS than is desired; of many, the first ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<SettingInAws>,
+    /// What the manager would do about what differs in AWS; of many, the first ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<Action>,
     /// Number of calls beside those that `actions` names.
@@ -111,19 +114,21 @@ impl Diffs {
 }
 
 fn of_pool(Plan { namespace, plan }: &Plan<PoolPlan>) -> Diff {
-    let PoolPlan { name, changes, deletions, actions, outcome, remaining, notes, .. } = plan;
+    let PoolPlan { name, changes, settings, deletions, actions, outcome, remaining, notes, .. } = plan;
     let action = |action: &PlannedAction| Action {
         name: action.name.clone(),
         times: action.times,
         why: if action.name == DELETION { reasons(deletions) } else { String::new() },
     };
     let actions: Vec<Action> = actions.iter().map(action).collect();
+    let differs = !changes.is_empty() || !settings.is_empty() || !actions.is_empty();
     Diff {
         kind: "FooMachinePool",
         namespace: namespace.clone(),
         name: name.clone(),
-        result: result(!changes.is_empty() || !actions.is_empty(), *outcome, remaining, notes),
+        result: result(differs, *outcome, remaining, notes),
         changes: changes.clone(),
+        settings: settings.clone(),
         actions,
         more_actions: 0,
         remaining: remaining.clone(),
@@ -132,16 +137,18 @@ fn of_pool(Plan { namespace, plan }: &Plan<PoolPlan>) -> Diff {
 }
 
 fn of_calls(kind: &'static str, Plan { namespace, plan }: &Plan<CallsPlan>) -> Diff {
-    let CallsPlan { name, changes, calls, aws_calls, seconds: _, outcome, remaining, notes } = plan;
+    let CallsPlan { name, changes, settings, calls, aws_calls, seconds: _, outcome, remaining, notes } = plan;
     let action =
         |call: &PlannedCall| Action { name: call.operation.clone(), times: 1, why: call.why.clone() };
     let named = i64::try_from(calls.len()).unwrap_or(i64::MAX);
+    let differs = !changes.is_empty() || !settings.is_empty() || !calls.is_empty();
     Diff {
         kind,
         namespace: namespace.clone(),
         name: name.clone(),
-        result: result(!changes.is_empty() || !calls.is_empty(), *outcome, remaining, notes),
+        result: result(differs, *outcome, remaining, notes),
         changes: changes.clone(),
+        settings: settings.clone(),
         actions: calls.iter().map(action).collect(),
         more_actions: aws_calls.saturating_sub(named).max(0),
         remaining: remaining.clone(),

@@ -1,7 +1,7 @@
 //! Prints what differs.
 
 use super::{Action, Comparison, Diff, Diffs};
-use crate::plan::{changes, conditions, with_rest};
+use crate::plan::{changes, conditions, settings, with_rest};
 use crate::text::{line, one_line, section, table};
 
 /// The differences as text: a block for each object, a line if it has none. Ends with a new line.
@@ -31,7 +31,8 @@ fn one(diff: &Diff) -> String {
     }
     line(&mut text, &format!("{kind} {namespace}/{name}"));
     section(&mut text, "Changed in the spec", &changes(&diff.changes, "DESIRED"));
-    section(&mut text, "Different in AWS, by what the manager would do", &actions(diff));
+    section(&mut text, "Different in AWS", &settings(&diff.settings));
+    section(&mut text, "What the manager would do", &actions(diff));
     let notes: Vec<String> = diff.notes.iter().map(|note| one_line(note)).collect();
     let mut open = conditions(&diff.remaining);
     if diff.result == Comparison::Different {

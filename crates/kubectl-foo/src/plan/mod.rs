@@ -6,7 +6,7 @@ pub mod files;
 mod text;
 
 pub use text::text;
-pub(crate) use text::{changes, conditions, with_rest};
+pub(crate) use text::{changes, conditions, settings, with_rest};
 
 use foo_api::plan::{CallsPlan, PoolPlan};
 use serde::Serialize;

@@ -4,6 +4,7 @@ use super::{Plan, Plans};
 use crate::text::{line, one_line, section, span, table};
 use foo_api::plan::{
     CallsPlan, Outcome, PlannedCall, PlannedChange, PlannedDeletion, PoolPlan, RemainingCondition,
+    SettingInAws,
 };
 
 /// Values longer than this many characters are shortened; `-o json` has all of them.
@@ -24,6 +25,7 @@ fn of_pool(Plan { namespace, plan }: &Plan<PoolPlan>) -> String {
     let mut text = String::new();
     line(&mut text, &format!("FooMachinePool {namespace}/{}", plan.name));
     section(&mut text, "Changes", &changes(&plan.changes, "PLANNED"));
+    section(&mut text, "Different in AWS", &settings(&plan.settings));
     if plan.actions.is_empty() {
         line(&mut text, NOTHING);
     } else {
@@ -38,6 +40,7 @@ fn of_calls(kind: &str, Plan { namespace, plan }: &Plan<CallsPlan>) -> String {
     let mut text = String::new();
     line(&mut text, &format!("{kind} {namespace}/{}", plan.name));
     section(&mut text, "Changes", &changes(&plan.changes, "PLANNED"));
+    section(&mut text, "Different in AWS", &settings(&plan.settings));
     if plan.calls.is_empty() {
         line(&mut text, NOTHING);
     } else {
@@ -83,6 +86,14 @@ pub(crate) fn changes(changes: &[PlannedChange], planned: &str) -> Vec<String> {
         ]
     };
     table(["FIELD", "NOW", planned, ""], changes.iter().map(row).collect())
+}
+
+/// The settings with another value in AWS.
+pub(crate) fn settings(settings: &[SettingInAws]) -> Vec<String> {
+    let row = |it: &SettingInAws| {
+        [it.resource.clone(), it.setting.clone(), value(it.desired.as_deref()), value(it.in_aws.as_deref())]
+    };
+    table(["RESOURCE", "SETTING", "DESIRED", "IN AWS"], settings.iter().map(row).collect())
 }
 
 /// JSON's texts without their quotes.

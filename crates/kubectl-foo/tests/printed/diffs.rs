@@ -26,6 +26,11 @@ fn results(diffs: &Diffs) -> Vec<Comparison> {
 fn what_differs_is_printed_and_what_is_equal_is_a_line() {
     let drift = json!({
         "name": "drifted", "awsCalls": 3, "seconds": 300,
+        "settings": [
+            {"resource": "cluster default_drifted", "setting": "access.publicCidrs", "desired": "[\"203.0.113.0/24\"]",
+             "inAWS": format!("[{}]", ["\"10.0.0.0/8\""; 9].join(","))},
+            {"resource": "cluster default_drifted", "setting": "logging", "desired": "[\"audit\"]", "inAWS": "[]"},
+        ],
         "calls": [
             {"afterSeconds": 0, "operation": "UpdateClusterConfig", "why": "logging differs"},
             {"afterSeconds": 300, "operation": "UpdateAddon", "why": "kube-proxy:\nthe version differs"},
@@ -33,7 +38,10 @@ fn what_differs_is_printed_and_what_is_equal_is_a_line() {
         "notes": ["EKS does not say how long it takes"],
     });
     let tags = json!({
-        "name": "tagged", "actions": [{"name": "TagGroup", "times": 1}], "awsCalls": 1, "outcome": "Waiting",
+        "name": "tagged", "settings": [
+            {"resource": "Auto Scaling group default-c-tagged", "setting": "tags.by\nhand", "inAWS": "\"two\\nlines\""},
+            {"resource": "Auto Scaling group default-c-tagged", "setting": "tags.team", "desired": "\"blue\""},
+        ], "actions": [{"name": "TagGroup", "times": 1}], "awsCalls": 1, "outcome": "Waiting",
         "remaining": [{"type": "AutoscalerReady", "reason": "AutoscalerNotReady", "message": "no\nannotation"}],
     });
     let mut rolled = roll_out();
@@ -54,6 +62,18 @@ fn equal_objects_are_a_line_each() {
     assert!(!diffs.differ() && diffs.unknown().is_empty());
     is_printed("diff-none", &text(&diffs));
     assert_eq!(text(&Diffs::default()), "there is nothing to compare\n");
+}
+
+/// A change that is under way in AWS needs no call any more.
+#[test]
+fn another_value_in_aws_is_a_difference_although_nothing_is_left_to_do() {
+    let setting =
+        json!({"resource": "cluster c", "setting": "version", "desired": "\"1.35\"", "inAWS": "\"1.34\""});
+    let under_way = json!({"settings": [setting]});
+    let diffs = Diffs::of(&plans(&under_way, &[under_way.clone()], &[under_way.clone()]), &[]);
+    assert_eq!(results(&diffs), [Comparison::Different; 3]);
+    let printed = serde_json::to_value(&diffs).unwrap();
+    assert_eq!(printed["objects"][2]["settings"], under_way["settings"]);
 }
 
 /// A plan with nothing to do is not one of an object that is as desired.

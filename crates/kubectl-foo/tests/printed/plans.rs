@@ -38,6 +38,11 @@ pub(crate) fn upgrade() -> Value {
             {"field": "addons.coredns.version", "from": "\"the default of EKS\"", "replaces": false},
             {"field": "version", "from": "\"1.34\"", "to": "\"1.36\"", "replaces": false},
         ],
+        "settings": [
+            {"resource": "add-on kube-proxy", "setting": "version", "desired": "\"v1.36.0-eksbuild.2\"",
+             "inAWS": "\"v1.34.1-eksbuild.3\""},
+            {"resource": "cluster default_prod-1a2b3c4d", "setting": "version", "desired": "\"1.36\"", "inAWS": "\"1.34\""},
+        ],
         "calls": [
             {"afterSeconds": 0, "operation": "DeleteAddon", "why": "it is no longer\nrequested"},
             {"afterSeconds": 1, "operation": "UpdateClusterVersion", "why": "1.36 is requested: from 1.34 to 1.35"},

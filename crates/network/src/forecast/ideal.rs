@@ -60,8 +60,8 @@ pub(super) struct Ideal<'a> {
     ids: u32,
 }
 
-/// What ids begin with that no part has.
-const PLANNED: &str = "planned-";
+/// What the ids of parts begin with that a forecast creates.
+pub const PLANNED: &str = "planned-";
 
 impl<'a> Ideal<'a> {
     /// EC2 as it is observed, with what it is working on.
@@ -194,6 +194,11 @@ impl foo_calls::forecast::Ideal for Ideal<'_> {
     type Domain = Network;
     type Read = Read;
     type Work = Work;
+    type Contents = Parts;
+
+    fn contents(&self) -> Parts {
+        self.truth.clone()
+    }
 
     fn carry_out(&mut self, action: &Action, now: Timestamp) -> Parts {
         self.ids += 1;

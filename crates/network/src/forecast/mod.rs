@@ -5,7 +5,7 @@ mod created;
 mod ideal;
 
 pub use foo_calls::forecast::End;
-pub use ideal::{ENDPOINT, NAT, Read};
+pub use ideal::{ENDPOINT, NAT, PLANNED, Read};
 
 use crate::memory::Memory;
 use crate::report::{Condition, ConditionKind};
@@ -14,10 +14,11 @@ use crate::{Action, Desired, Network, Observed, Recorded, Report};
 use foo_calls::Process;
 use foo_calls::report::Status;
 use foo_model::Reason;
+use foo_model::network::Parts;
 use ideal::Ideal;
 
 /// What will follow.
-pub type Forecast = foo_calls::forecast::Forecast<Network, Read>;
+pub type Forecast = foo_calls::forecast::Forecast<Network, Read, Parts>;
 /// A call.
 pub type Step = foo_calls::forecast::Step<Action>;
 

@@ -5,13 +5,13 @@ use crate::endpoints::sts;
 use crate::life::settled;
 use crate::world::*;
 use foo_model::Reason;
-use foo_model::network::{NatState, Quotas};
+use foo_model::network::{Destination, NatState, Parts, Quotas, RouteTarget};
 use foo_network::desired::*;
 use foo_network::forecast::{End, Forecast, NAT, Read, remaining};
 use foo_network::report::ConditionKind;
 use foo_network::{Desired, forecast};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Reads that a forecast may ask for, at most.
@@ -53,8 +53,30 @@ fn comes_true(world: &mut World) -> Forecast {
     let sent = counted(world.aws.calls[before..].iter().map(|change| change.operation().name()));
     let expected = counted(foreseen.steps.iter().map(|step| step.action.change.operation().name()));
     assert_eq!(expected, sent, "{}", world.story());
-    assert_eq!(foresee(world).steps, [], "nothing is left");
+    let after = foresee(world);
+    assert_eq!(after.steps, [], "nothing is left");
+    assert_eq!(settings(&foreseen.then, &foreseen.now), settings(&after.now, &foreseen.now));
     foreseen
+}
+
+/// What users decide of the parts that were there before.
+fn settings(parts: &Parts, before: &Parts) -> Vec<String> {
+    let vpcs = parts.vpcs.values().filter(|it| before.vpcs.contains_key(&it.id));
+    let vpcs = vpcs.map(|it| format!("{:?}", (&it.id, it.dns_support, it.dns_hostnames, &it.tags)));
+    let subnets = parts.subnets.values().filter(|it| before.subnets.contains_key(&it.id));
+    let subnets =
+        subnets.map(|it| format!("{:?}", (&it.id, it.public_ip_on_launch, it.ipv6_on_creation, &it.tags)));
+    let groups = parts.security_groups.values().filter(|it| before.security_groups.contains_key(&it.id));
+    let groups = groups.map(|it| format!("{:?}", (&it.id, &it.ingress, &it.egress, &it.tags)));
+    let tables = parts.route_tables.values().filter(|it| before.route_tables.contains_key(&it.id));
+    let tables = tables.map(|it| {
+        // Those of the VPC itself and of endpoints are EC2's own.
+        let chosen =
+            it.routes.iter().filter(|it| !matches!(it.target, RouteTarget::Local | RouteTarget::Endpoint(_)));
+        let destinations: BTreeSet<&Destination> = chosen.map(|it| &it.destination).collect();
+        format!("{:?}", (&it.id, destinations, it.associations.len(), &it.tags))
+    });
+    vpcs.chain(subnets).chain(groups).chain(tables).collect()
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod durations;
 mod pool;
 
 pub use durations::Durations;
-pub use pool::LARGEST_POOL;
+pub use pool::{LARGEST_POOL, PLANNED_TEMPLATE};
 
 use crate::action::{Action, ActionKind, MachineAction};
 use crate::memory::WriteOutcome;
@@ -50,6 +50,8 @@ pub struct Forecast {
     pub end: End,
     /// The report of the last plan.
     pub report: Report,
+    /// What is observed in the end. Ids of instances and of a launch template that the forecast creates are invented.
+    pub observed: Observed,
 }
 
 /// A Machine that is deleted.
@@ -108,12 +110,12 @@ pub fn forecast(desired: &Desired, observed: &Observed, memory: &Memory, duratio
         let Some(next) =
             [timer, pool.next_effect()].into_iter().flatten().min().filter(|_| idle < IDLE_PLANS)
         else {
-            return seen.into_forecast(start, plan.report, &pool);
+            return seen.into_forecast(start, plan.report, pool);
         };
         pool.advance_to(next);
     }
     let report = plan(&pool.desired, &pool.observed, &memory).report;
-    Forecast { end: End::Unfinished, ..seen.into_forecast(start, report, &pool) }
+    Forecast { end: End::Unfinished, ..seen.into_forecast(start, report, pool) }
 }
 
 /// What a forecast has come to so far.
@@ -148,7 +150,7 @@ impl Seen {
         }
     }
 
-    fn into_forecast(self, start: Timestamp, report: Report, pool: &Pool) -> Forecast {
+    fn into_forecast(self, start: Timestamp, report: Report, pool: Pool) -> Forecast {
         let waits = report.next.after.is_some() || !is_as_desired(&report);
         Forecast {
             deletions: self.deletions,
@@ -160,6 +162,7 @@ impl Seen {
             takes: start.until(self.last_action.max(pool.last_effect)),
             end: if waits { End::Waiting } else { End::Settled },
             report,
+            observed: pool.observed,
         }
     }
 }

@@ -19,6 +19,8 @@ use foo_model::{
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// The id of a launch template that a forecast creates.
+pub const PLANNED_TEMPLATE: &str = "lt-forecast";
 /// The most instances that a pool may have in a forecast.
 pub const LARGEST_POOL: u32 = 10_000;
 
@@ -218,7 +220,7 @@ impl Pool {
         let name = self.desired.identity.template.clone();
         match action {
             TemplateAction::CreateTemplate { hashes, tags, .. } => {
-                let id = LaunchTemplateId::new("lt-forecast");
+                let id = LaunchTemplateId::new(PLANNED_TEMPLATE);
                 let template = LaunchTemplate { id, name, tags: tags.clone(), versions: Vec::new() };
                 self.show_template(Some(template));
                 self.add_version(hashes);

@@ -1,12 +1,15 @@
 //! A forecast is what happens, as long as nothing goes wrong.
 
 use crate::world::{World, content, pool};
-use foo_model::{MachineName, Seconds};
+use foo_model::group::Sizes;
+use foo_model::hook::HookConfig;
+use foo_model::{Group, MachineName, Process, Protection, Seconds};
 use foo_planner::action::MachineAction;
 use foo_planner::desired::{IntOrPercent, PausedBy, Size, Strategy, Wanted};
 use foo_planner::forecast::{Durations, End, Forecast, forecast};
-use foo_planner::{Action, LastRead};
+use foo_planner::{Action, Desired, LastRead};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Whole seconds, so that the sums in the tests are easy to read.
@@ -148,6 +151,35 @@ fn a_forecast_changes_nothing_and_is_repeatable() {
     let (observed, memory) = (world.observe(0), world.managers[0].memory.clone());
     let of = || forecast(&world.desired, &observed, &memory, &DURATIONS);
     assert_eq!(of(), of());
+}
+
+/// Sizes that a roll-out needs for a while are not those of its end.
+#[test]
+fn what_others_changed_is_as_desired_in_the_end() {
+    let mut world = pool().of(3).with_surge(1).running();
+    let (right, memory) = (world.observe(0), world.managers[0].memory.clone());
+    let mut drifted = right.clone();
+    let LastRead::At { seen: Some(group), .. } = &mut drifted.group else { panic!("no group") };
+    group.sizes = Sizes { min: 2, max: 9, ..group.sizes };
+    group.settings.new_instances = Protection::Unprotected;
+    group.settings.subnets = BTreeSet::from(["subnet-of-another-user".into()]);
+    group.suspended.clear();
+    let launched = group.template.take();
+    let hook = HookConfig { heartbeat: Seconds(60), ..HookConfig::DRAIN };
+    drifted.hook = LastRead::At { at: drifted.now, seen: Some(hook) };
+    let forecast_of = |desired: &Desired| forecast(desired, &drifted, &memory, &DURATIONS);
+    let settled = forecast_of(&world.desired);
+    assert_eq!(settled.end, End::Settled, "{:#?}", settled.report.conditions);
+    let (after, right) = (settled.observed.group.seen().unwrap(), right.group.seen().unwrap());
+    let (after, right) = (after.as_ref().unwrap(), right.as_ref().unwrap());
+    let is_suspended = |group: &Group| group.suspended.contains_key(&Process::AZRebalance);
+    assert_eq!((after.sizes, &after.settings), (right.sizes, &right.settings));
+    assert_eq!((&after.template, is_suspended(after)), (&launched, is_suspended(right)));
+    assert_eq!(settled.observed.hook.seen(), Some(&Some(HookConfig::DRAIN)));
+    world.desired.template = Wanted::Ready(content("v2", "d2"));
+    let rolled = forecast_of(&world.desired);
+    assert_eq!((rolled.end, rolled.most_instances), (End::Settled, 4));
+    assert_eq!(rolled.observed.group.seen().unwrap().as_ref().unwrap().sizes, right.sizes);
 }
 
 proptest! {

@@ -1,6 +1,7 @@
 //! The forecast of one pool.
 
 use super::differences::{Facts, View, differences};
+use super::in_aws::settings;
 use super::question::Question;
 use super::result::{Durations, Present, result};
 use crate::clouds::CloudRegion;
@@ -123,7 +124,8 @@ impl Pools {
                 "the bootstrap data does not exist yet: planned as if the bootstrap provider had written it",
             );
         }
-        Ok(result(&question.planned.name_any(), changes, &forecast, counts, &durations, &notes))
+        let differences = (changes, settings(&observed, &forecast));
+        Ok(result(&question.planned.name_any(), differences, &forecast, counts, &durations, &notes))
     }
 
     /// A copy of what is remembered of an existing pool, once no pass over it is under way.

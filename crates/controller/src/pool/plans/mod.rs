@@ -3,11 +3,13 @@
 //! * [`question`]: what is asked, from the objects in the spec;
 //! * [`foresee`]: the inputs of a pass over the changed pool, and `foo_planner::forecast` on them. Nothing is written and
 //!   no group is observed for it: the state of the pool is a copy ([`super::state::PoolState::for_plan`]);
-//! * [`differences`]: what differs in AWS's terms;
+//! * [`differences`]: what differs between the specs, in AWS's terms; [`in_aws`]: what differs between the group and the
+//!   end of the forecast;
 //! * [`result`]: the status.
 
 mod differences;
 mod foresee;
+mod in_aws;
 mod question;
 mod result;
 

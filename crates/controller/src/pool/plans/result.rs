@@ -3,7 +3,7 @@
 use crate::plans::whole_seconds;
 use foo_api::plan::{
     GivenDurations, NAMED_MACHINES, Outcome, PlannedAction, PlannedChange, PlannedDeletion, PoolPlan, Range,
-    RemainingCondition, UsedDurations,
+    RemainingCondition, SettingInAws, UsedDurations,
 };
 use foo_model::{Machine, NodeState, Reason, count};
 use foo_planner::Observed;
@@ -80,10 +80,10 @@ impl Present {
     }
 }
 
-/// The status of a FooPlan about a pool.
+/// The status of a FooPlan about a pool. The first are the differences between the specs, and from what AWS has.
 pub(super) fn result(
     name: &str,
-    changes: Vec<PlannedChange>,
+    (changes, settings): (Vec<PlannedChange>, Vec<SettingInAws>),
     forecast: &Forecast,
     present: Present,
     durations: &Durations,
@@ -104,6 +104,7 @@ pub(super) fn result(
         name: name.to_owned(),
         notes: notes(&changes, forecast, assumed),
         changes,
+        settings,
         deletions: deletions.collect(),
         deletion_count: i64::try_from(forecast.deletions.len()).unwrap_or(i64::MAX),
         launches: i64::from(forecast.launches),

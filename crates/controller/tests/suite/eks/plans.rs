@@ -1,11 +1,11 @@
 //! FooPlans about control planes: what the manager foresees is what then happens, and a plan changes nothing.
 
 use super::{NAME, ROLE};
-use crate::plans::as_json;
+use crate::plans::{as_json, settings};
 use crate::support::{CLUSTER, NS, World, objects};
 use foo_api::plan::{CallsPlan, FooPlanStatus, Outcome};
 use foo_api::{FooControlPlane, FooControlPlaneSpec, FooPlan, FooPlanSpec};
-use foo_model::eks::{Change, TagChange};
+use foo_model::eks::{Change, ClusterChange, ConfigUpdate, EndpointAccess, LogType, TagChange};
 use foo_model::names::{
     ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION, TAG_INSTALLATION,
 };
@@ -63,6 +63,17 @@ async fn an_upgrade_with_other_changes_is_planned_as_it_then_happens() {
     ];
     assert_eq!(fields(&plan), expected, "{:?}", plan.changes);
     assert_eq!(plan.changes[5].from.as_deref(), Some("\"1.34\""));
+    // As it is at the end, not on the way there.
+    let expected = [
+        ("version", Some("\"v1.36.0-eksbuild.14\""), Some("\"v1.34.1-eksbuild.2\"")),
+        ("logging", Some("[\"audit\"]"), Some("[]")),
+        ("tags.team_of", Some("\"red\""), None),
+        ("version", Some("\"1.36\""), Some("\"1.34\"")),
+    ];
+    assert_eq!(settings(&plan.settings), expected, "{:?}", plan.settings);
+    let resources: Vec<&str> = plan.settings.iter().map(|it| it.resource.as_str()).collect();
+    let cluster = format!("cluster {NAME}");
+    assert_eq!(resources, ["add-on kube-proxy", &cluster, &cluster, &cluster]);
     assert_eq!((plan.outcome, plan.remaining.len()), (Outcome::Settled, 0), "{plan:#?}");
     let planned: Vec<&str> = plan.calls.iter().map(|call| call.operation.as_str()).collect();
     assert_eq!(plan.aws_calls, i64::try_from(planned.len()).unwrap());
@@ -123,6 +134,41 @@ async fn an_unchanged_control_plane_needs_nothing() {
     let plan = plan_of(world.plans(vec![world.planned_eks(|_| {})]).await);
     assert_eq!((plan.outcome, plan.seconds, plan.aws_calls), (Outcome::Settled, 0, 0), "{plan:#?}");
     assert_eq!((plan.changes.len(), plan.calls.len(), plan.notes.len()), (0, 0, 0), "{plan:#?}");
+}
+
+/// While EKS refuses what the manager would do about it.
+#[tokio::test(start_paused = true)]
+async fn what_another_user_changed_in_eks_is_shown_with_both_values() {
+    let world = World::of_eks(json!({ "tags": { "team": "blue" } })).await;
+    let refusal = world.refuses_changes_of_the_manager();
+    let arn = world.region.cluster(NAME).unwrap().arn;
+    let config =
+        |update| Change::Cluster { cluster: NAME.to_owned(), change: ClusterChange::UpdateConfig(update) };
+    let user = world.another_user();
+    let ranges = ["203.0.113.0/24".to_owned()].into();
+    let access = EndpointAccess { public: true, private: false, public_cidrs: ranges };
+    let tags = [("team".to_owned(), "red".to_owned())].into();
+    for change in [
+        config(ConfigUpdate::Access(access)),
+        config(ConfigUpdate::Logging([LogType::Api].into())),
+        Change::Tags { arn, change: TagChange::Tag(tags) },
+    ] {
+        foo_cloud::Clusters::change_eks(&user, &change, None).await.unwrap();
+        world.waits(Duration::from_mins(2)).await;
+    }
+    world.waits(Duration::from_hours(1)).await;
+    let plan = plan_of(world.plans(vec![world.planned_eks(|_| {})]).await);
+    let expected = [
+        ("access.private", Some("true"), Some("false")),
+        ("access.publicCidrs", Some("[\"0.0.0.0/0\"]"), Some("[\"203.0.113.0/24\"]")),
+        ("logging", Some("[]"), Some("[\"api\"]")),
+        ("tags.team", Some("\"blue\""), Some("\"red\"")),
+    ];
+    assert_eq!(settings(&plan.settings), expected, "{plan:#?}");
+    world.aws.remove_fault(refusal);
+    world.waits(Duration::from_hours(1)).await;
+    let plan = plan_of(world.plans(vec![world.planned_eks(|_| {})]).await);
+    assert_eq!((plan.settings.len(), plan.calls.len()), (0, 0), "{plan:#?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,7 +8,7 @@ use foo_model::network::{Change, Destination, NatState, RouteTarget};
 use std::time::Duration;
 
 /// The default route of the first private route table; its table, and where it leads.
-fn private_default(world: &World) -> (foo_model::RouteTableId, Option<RouteTarget>) {
+pub(super) fn private_default(world: &World) -> (foo_model::RouteTableId, Option<RouteTarget>) {
     let parts = tagged(&world.region);
     let is_private = |table: &&foo_model::network::RouteTable| {
         table.tags.get("infrastructure.foo.com/role").is_some_and(|role| role.starts_with("routes/private"))

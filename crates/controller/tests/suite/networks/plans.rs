@@ -1,14 +1,15 @@
 //! FooPlans about networks: what the manager foresees is what then happens, and a plan changes nothing.
 
+use super::accidents::private_default;
 use super::{managed, small, tagged};
 use crate::eks::control_plane;
-use crate::plans::as_json;
+use crate::plans::{as_json, settings};
 use crate::support::{CLUSTER, World, objects};
 use foo_api::FooCluster;
 use foo_api::cluster::{ManagedNetwork, NatMode, Network, Zones};
 use foo_api::plan::{CallsPlan, FooPlanStatus, Outcome};
 use foo_model::names::{ADOPT_FROM_ANNOTATION, NETWORK_ID_ANNOTATION, TAG_INSTALLATION};
-use foo_model::network::Change;
+use foo_model::network::{Change, Destination, Peer, Protocol, RouteTarget, Rule};
 use foo_simulator_core::DEFAULT_REGION;
 use kube::ResourceExt;
 use serde_json::{Value, json};
@@ -57,6 +58,13 @@ async fn an_edit_is_planned_as_it_then_happens() {
     let world = World::of_network(small()).await;
     world.waits(Duration::from_mins(30)).await;
     let plan = plan_of(world.plans(vec![world.planned_network(edit)]).await);
+    // What is created has no settings to compare; that is in the calls.
+    let new_nat = ("routes.0.0.0.0/0", Some("\"a new one\""));
+    let routes: Vec<_> =
+        settings(&plan.settings).into_iter().filter(|it| it.0.starts_with("routes")).collect();
+    assert!(routes.iter().all(|it| (it.0, it.1) == new_nat) && routes.len() == 1, "{:#?}", plan.settings);
+    let resources: Vec<&str> = plan.settings.iter().map(|it| it.resource.as_str()).collect();
+    assert!(!resources.iter().any(|it| it.contains("planned-")), "{resources:?}");
     let changed = fields(&plan);
     for field in ["nat", "tags.team"] {
         assert!(changed.contains(&field), "{changed:?}");
@@ -93,6 +101,49 @@ async fn a_plan_changes_nothing_and_an_unchanged_network_needs_nothing() {
     assert_eq!(writes(&world), BTreeMap::new());
     assert_eq!(world.network_cluster(), object);
     assert_eq!(tagged(&world.region), parts);
+}
+
+/// While EC2 refuses what the manager would do about it.
+#[tokio::test(start_paused = true)]
+async fn what_another_user_changed_in_the_network_is_shown_with_both_values() {
+    let world = World::of_network(small()).await;
+    let refusal = world.refuses_changes_of_the_manager();
+    let (table, Some(RouteTarget::NatGateway(nat))) = private_default(&world) else { panic!("no route") };
+    let parts = tagged(&world.region);
+    let group = parts.security_groups.keys().next().unwrap().clone();
+    let ssh = Rule {
+        protocol: Protocol::Tcp(22, 22),
+        peer: Peer::V4("0.0.0.0/0".parse().unwrap()),
+        description: "by hand".to_owned(),
+    };
+    let gateway = parts.internet_gateways.keys().next().unwrap();
+    let destination = Destination::V4("0.0.0.0/0".parse().unwrap());
+    let tags = [("Name".to_owned(), "another".to_owned())].into();
+    for change in [
+        Change::ReplaceRoute {
+            table: table.clone(),
+            destination,
+            target: RouteTarget::InternetGateway(gateway.clone()),
+        },
+        Change::AuthorizeSecurityGroupIngress { group: group.clone(), rules: [ssh].into() },
+        Change::CreateTags { ids: [group.to_string()].into(), tags },
+    ] {
+        foo_cloud::Networks::change_network(&world.another_user(), &change).await.unwrap();
+    }
+    world.waits(Duration::from_mins(30)).await;
+    let plan = plan_of(world.plans(vec![world.planned_network(|_| {})]).await);
+    let (nat, gateway) = (format!("\"{nat}\""), format!("\"{gateway}\""));
+    let expected = [
+        ("routes.0.0.0.0/0", Some(nat.as_str()), Some(gateway.as_str())),
+        ("ingress.tcp 22 0.0.0.0/0", None, Some("\"by hand\"")),
+        ("tags.Name", Some("\"c-security-group-node\""), Some("\"another\"")),
+    ];
+    assert_eq!(settings(&plan.settings), expected, "{plan:#?}");
+    assert_eq!(plan.settings[1].resource, format!("security-group/node {group}"));
+    world.aws.remove_fault(refusal);
+    world.waits(Duration::from_hours(1)).await;
+    let plan = plan_of(world.plans(vec![world.planned_network(|_| {})]).await);
+    assert_eq!((plan.settings.len(), plan.calls.len()), (0, 0), "{plan:#?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,6 +3,7 @@
 //! It only reads, from AWS too: what a forecast depends on and no pass has read yet.
 
 mod fields;
+mod in_aws;
 
 use super::pass::Pass;
 use crate::calls::{self, Driver as _, Goal, Progress, Purpose};
@@ -23,6 +24,7 @@ use foo_model::{Blocked, Timestamp};
 use foo_network::forecast::{ENDPOINT, End, Forecast, NAT, Read, remaining};
 use foo_network::report::ReadRequest;
 use foo_network::{Action, Desired, Observed};
+use in_aws::resources;
 use kube::api::ObjectMeta;
 use kube::{Api, ResourceExt};
 use kube_runtime::reflector::ObjectRef;
@@ -77,7 +79,7 @@ impl Clusters {
             is_paused: desired.paused,
             now,
         };
-        Ok(result(about, &forecast, why, remaining(&forecast.report), notes(&forecast)))
+        Ok(result(about, &forecast, why, resources, remaining(&forecast.report), notes(&forecast)))
     }
 
     /// A copy of what is remembered of a network. Of what is paused, or may not call AWS, no pass has read anything: then it is

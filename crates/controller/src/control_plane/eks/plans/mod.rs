@@ -3,6 +3,7 @@
 //! It only reads, from AWS too: what a forecast depends on and no pass has read yet.
 
 mod fields;
+mod in_aws;
 
 use super::control_planes::EksControlPlanes;
 use super::state::EksState;
@@ -21,6 +22,7 @@ use foo_eks::forecast::{ADDON, CONFIG_UPDATE, CREATION, End, Forecast, VERSION_U
 use foo_eks::report::ReadRequest;
 use foo_model::eks::{Change, ClusterChange};
 use foo_model::{Blocked, Timestamp};
+use in_aws::resources;
 use kube::ResourceExt;
 use kube::api::ObjectMeta;
 use kube_runtime::reflector::ObjectRef;
@@ -72,7 +74,7 @@ impl EksControlPlanes {
             now,
         };
         let why = |action: &foo_eks::Action| action.why.clone();
-        Ok(result(about, &forecast, why, remaining(&forecast.report), notes(&forecast)))
+        Ok(result(about, &forecast, why, resources, remaining(&forecast.report), notes(&forecast)))
     }
 
     /// What a pass over an object with this content would have the cluster be.
