@@ -39,7 +39,7 @@
 //!   `cloud-adapter/tests/wire/eks.rs`;
 //! * `simulator/src/wire/eks/addons.rs` (reads and shows); what EKS refuses is in `simulator-core/src/core/rules/eks/addons.rs`.
 //!
-//! * for plans `control_plane/eks/plans/fields.rs` of the controller.
+//! * for plans `control_plane/eks/plans/fields.rs` and `in_aws.rs` of the controller.
 //!
 //! An option that EKS takes but does not show is no part of it: it stands beside `conflicts` in `NewAddon`
 //! (`model/src/eks/change.rs`) and `DesiredAddon`.

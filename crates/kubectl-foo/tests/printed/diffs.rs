@@ -70,7 +70,8 @@ fn another_value_in_aws_is_a_difference_although_nothing_is_left_to_do() {
     let setting =
         json!({"resource": "cluster c", "setting": "version", "desired": "\"1.35\"", "inAWS": "\"1.34\""});
     let under_way = json!({"settings": [setting]});
-    let diffs = Diffs::of(&plans(&under_way, &[under_way.clone()], &[under_way.clone()]), &[]);
+    let one = std::slice::from_ref(&under_way);
+    let diffs = Diffs::of(&plans(&under_way, one, one), &[]);
     assert_eq!(results(&diffs), [Comparison::Different; 3]);
     let printed = serde_json::to_value(&diffs).unwrap();
     assert_eq!(printed["objects"][2]["settings"], under_way["settings"]);

@@ -172,8 +172,8 @@ fn rule(shown: &Rule) -> (String, Value) {
     let Rule { protocol, peer, description } = shown;
     let protocol = match *protocol {
         Protocol::All => "all".to_owned(),
-        Protocol::Tcp(from, to) => format!("tcp {}", ports(from, to)),
-        Protocol::Udp(from, to) => format!("udp {}", ports(from, to)),
+        Protocol::Tcp(from, to) => format!("tcp {}", ports(from.into(), to.into())),
+        Protocol::Udp(from, to) => format!("udp {}", ports(from.into(), to.into())),
         Protocol::Icmp => "icmp".to_owned(),
         Protocol::Icmpv6 => "icmpv6".to_owned(),
         Protocol::Other(number, None) => format!("protocol {number}"),
@@ -189,7 +189,7 @@ fn rule(shown: &Rule) -> (String, Value) {
     (format!("{protocol} {peer}"), json!(description))
 }
 
-fn ports<T: Display + PartialEq>(from: T, to: T) -> String {
+fn ports(from: i32, to: i32) -> String {
     if from == to { from.to_string() } else { format!("{from}-{to}") }
 }
 
