@@ -68,9 +68,59 @@ pub fn is_aws_name(name: &str) -> bool {
     fits && name.chars().all(|c| plain(c) || "_./()-".contains(c))
 }
 
+/// Whether [`REGION`] matches the name, which has at most 32 characters.
+///
+/// What is not asked this can become another host, or an option of a program.
+pub fn is_region(name: &str) -> bool {
+    let is_word = |word: &&str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase());
+    let parts: Vec<&str> = name.split('-').collect();
+    let Some((number, words)) = parts.split_last() else { return false };
+    let is_number = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
+    let begins = words.first().is_some_and(|first| first.len() >= 2);
+    name.len() <= 32 && is_number && begins && words.len() >= 2 && words.iter().all(is_word)
+}
+
+/// Whether [`EKS_CLUSTER`] matches the name, which has 1 to 100 characters (Amazon EKS API Reference, CreateCluster).
+pub fn is_eks_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric();
+    name.len() <= 100 && name.starts_with(plain) && name.chars().all(|c| plain(c) || c == '-' || c == '_')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn regions_are_as_the_pattern_has_them() {
+        for good in ["eu-central-1", "us-gov-west-1", "cn-north-1", "ap-southeast-12"] {
+            assert!(is_region(good), "{good}");
+        }
+        for bad in [
+            "",
+            "eu",
+            "eu-1",
+            "e-central-1",
+            "eu-central",
+            "eu-central-1a",
+            "eu--1",
+            "-eu-central-1",
+            "eu-central-1\n",
+            "a.b/#-c-1",
+        ] {
+            assert!(!is_region(bad), "{bad}");
+        }
+        assert!(!is_region(&format!("eu-{}-1", "a".repeat(32))));
+    }
+
+    #[test]
+    fn names_of_eks_clusters_are_as_the_pattern_has_them() {
+        for good in ["a", "9a_", "team_Prod-1", &"a".repeat(100)] {
+            assert!(is_eks_name(good), "{good}");
+        }
+        for bad in ["", "_a", "-a", "a.b", "a b", "a\n", "file:///a", "ä", &"a".repeat(101)] {
+            assert!(!is_eks_name(bad), "{bad}");
+        }
+    }
 
     #[test]
     fn names_of_groups_are_as_the_pattern_has_them() {
