@@ -126,7 +126,7 @@ pub async fn on(
             let Some(namespace) = namespace else {
                 return Err(Usage("--all-namespaces does not say where the pool is to be".to_owned()).into());
             };
-            let name = name.unwrap_or_else(|| adopt::pool_name(&group));
+            let name = name.unwrap_or_else(|| adopt::manifest::object_name(&group));
             adopt::check_names(&group, &name)?;
             let in_aws = cluster::in_aws(&reads, namespace, &cluster).await?;
             adopt::check_bootstrap(&in_aws, bootstrap_secret.as_deref(), &cluster)?;

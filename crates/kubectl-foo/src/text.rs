@@ -66,6 +66,11 @@ pub(crate) fn span(seconds: i64) -> String {
     }
 }
 
+/// As one word of a shell: a name in AWS may have any character.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 /// Adds a line, unless it is empty.
 pub(crate) fn line(text: &mut String, line: &str) {
     if !line.is_empty() {
@@ -81,6 +86,18 @@ pub(crate) fn section(text: &mut String, title: &str, lines: &[String]) {
         let _written = writeln!(text, "{title}:");
         for one in lines {
             line(text, &format!("  {one}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quoted_text_is_one_word_of_a_shell() {
+        for (text, expected) in [("a b", "'a b'"), ("$(id)", "'$(id)'"), ("it's", r"'it'\''s'")] {
+            assert_eq!(quoted(text), expected);
         }
     }
 }

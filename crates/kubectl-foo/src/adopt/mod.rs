@@ -3,6 +3,7 @@
 //! adoption would do.
 
 pub mod found;
+pub(crate) mod manifest;
 mod obstacles;
 mod pool;
 
@@ -12,20 +13,16 @@ use crate::cluster::{InAws, get_opt};
 use crate::refused::Usage;
 use crate::text::{line, section};
 use anyhow::{Result, bail};
-use foo_api::capi::{
-    Bootstrap, ContractReference, MachinePool, MachinePoolSpec, MachineTemplate, MachineTemplateSpec,
-};
+use foo_api::capi::{Bootstrap, MachinePool, MachinePoolSpec, MachineTemplate, MachineTemplateSpec};
 use foo_api::names::{AUTOSCALER_MAX_ANNOTATION, AUTOSCALER_MIN_ANNOTATION};
 use foo_api::node_config::Family;
 use foo_api::patterns::{is_aws_name, is_object_name};
-use foo_api::{FooMachinePool, FooMachinePoolSpec, FooNodeConfig};
+use foo_api::{FooMachinePool, FooNodeConfig};
 use found::Found;
 use kube::Resource;
-use serde_json::{Map, Value, json};
+use manifest::{LONGEST_NAME, manifest_of, reference, without_defaults};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
-
-/// The longest name of an object whose name is a label's value, too.
-const LONGEST_NAME: usize = 63;
 
 /// The pool that adopts a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,14 +54,6 @@ pub struct Adoption {
     pub consent: Vec<String>,
     /// What stays to be done when the group is adopted.
     pub afterwards: Vec<String>,
-}
-
-/// The name of a pool that adopts that group: the group's, as far as Kubernetes allows it.
-pub fn pool_name(group: &str) -> String {
-    let allowed = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    let name: String = group.chars().map(allowed).collect();
-    let name: String = name.trim_matches('-').chars().take(LONGEST_NAME).collect();
-    name.trim_end_matches('-').to_owned()
 }
 
 /// Whether a group of that name, and objects with the adopter's, can be in manifests.
@@ -204,32 +193,7 @@ fn manifest<K: Resource<DynamicType = ()>>(
     annotations: Option<&BTreeMap<String, String>>,
     spec: &Value,
 ) -> Value {
-    let Adopter { name, namespace, .. } = adopter;
-    let metadata = match annotations {
-        Some(annotations) => json!({ "name": name, "namespace": namespace, "annotations": annotations }),
-        None => json!({ "name": name, "namespace": namespace }),
-    };
-    json!({ "apiVersion": K::api_version(&()), "kind": K::kind(&()), "metadata": metadata, "spec": spec })
-}
-
-fn reference<K: Resource<DynamicType = ()>>(name: &str) -> ContractReference {
-    ContractReference {
-        api_group: K::group(&()).into_owned(),
-        kind: K::kind(&()).into_owned(),
-        name: name.to_owned(),
-    }
-}
-
-/// The fields of a spec that are not as the API server sets them by default.
-fn without_defaults(spec: &FooMachinePoolSpec) -> Result<Value> {
-    let fields = |spec: &FooMachinePoolSpec| serde_json::to_value(spec);
-    let (Value::Object(set), Value::Object(defaults)) =
-        (fields(spec)?, fields(&FooMachinePoolSpec::default())?)
-    else {
-        return Ok(Value::Null);
-    };
-    let differs = |(name, value): &(String, Value)| defaults.get(name) != Some(value);
-    Ok(Value::Object(set.into_iter().filter(differs).collect::<Map<_, _>>()))
+    manifest_of::<K>(&adopter.namespace, &adopter.name, annotations, spec)
 }
 
 /// The family of an image by its name or that of its parameter: those of EKS's images and Canonical's (EKS User Guide,

@@ -1,7 +1,9 @@
 //! What prevents the adoption of a group, or changes the group besides the provider.
 
 use super::found::{Found, Group};
+use super::manifest::CAPA_CLUSTER;
 use crate::cluster::InAws;
+use crate::text::quoted;
 use anyhow::{Result, bail};
 use foo_model::names::{TAG_ADOPTABLE, TAG_CLUSTER, TAG_INSTALLATION, TAG_POOL};
 
@@ -9,8 +11,6 @@ use foo_model::names::{TAG_ADOPTABLE, TAG_CLUSTER, TAG_INSTALLATION, TAG_POOL};
 const NODE_GROUP: &str = "eks:nodegroup-name";
 /// Most tags of a FooMachinePool.
 const MOST_TAGS: usize = 40;
-/// Beginning of the key of the tag by which Cluster API Provider AWS finds what it owns; the rest is the name of its Cluster.
-const CAPA_CLUSTER: &str = "sigs.k8s.io/cluster-api-provider-aws/cluster/";
 /// Beginning of the keys of tags by which cluster-autoscaler with the provider aws finds groups.
 pub(super) const AUTOSCALER: &str = "k8s.io/cluster-autoscaler/";
 
@@ -145,9 +145,4 @@ pub(super) fn consent(group: &Group, adopter: &str, region: &str) -> Option<Stri
         "ResourceId={name},ResourceType=auto-scaling-group,Key={TAG_ADOPTABLE},Value={adopter},PropagateAtLaunch=false"
     );
     Some(format!("aws autoscaling create-or-update-tags --region {region} --tags {}", quoted(&tag)))
-}
-
-/// As one word of a shell: the name of a group may have any character.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -2,6 +2,7 @@
 //! cannot have is named: instances that are launched after the adoption do not have it.
 
 use super::found::{Ebs, Found, Group, Image, Interface, Mapping, Override, Tags, TemplateData, name_beside};
+use super::manifest::of_name;
 use super::obstacles::AUTOSCALER;
 use anyhow::{Result, anyhow, bail};
 use foo_api::FooMachinePoolSpec;
@@ -11,7 +12,6 @@ use foo_api::pool::{
 };
 use foo_api::shared::NetworkReference;
 use foo_model::names::TAG_PREFIX;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -159,11 +159,6 @@ fn types(group: &Group, data: &TemplateData, differences: &mut Vec<String>) -> R
         spot_max_price: distribution.spot_max_price.clone().filter(|price| !price.is_empty()),
     };
     Ok((None, Some(mixed)))
-}
-
-/// The value that AWS's name stands for, if the API has it: both have the same names.
-fn of_name<T: DeserializeOwned>(name: &str) -> Option<T> {
-    serde_json::from_value(Value::from(name)).ok()
 }
 
 fn ami(image: Option<&str>) -> Result<Ami> {

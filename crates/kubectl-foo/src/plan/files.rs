@@ -50,6 +50,14 @@ pub struct Manifests {
 /// # Errors
 /// It cannot be read, or is neither YAML nor JSON.
 pub fn read(path: &Path, into: &mut Manifests) -> Result<()> {
+    parse(&text(path)?, into).with_context(|| format!("reading {}", path.display()))
+}
+
+/// The text of a file, or of standard input if its name is `-`, of at most 8 MiB.
+///
+/// # Errors
+/// It cannot be read, or is longer.
+pub fn text(path: &Path) -> Result<String> {
     let shown = path.display().to_string();
     let text = if shown == "-" {
         std::io::read_to_string(std::io::Read::take(std::io::stdin(), LARGEST + 1))
@@ -61,7 +69,7 @@ pub fn read(path: &Path, into: &mut Manifests) -> Result<()> {
     if u64::try_from(text.len()).unwrap_or(u64::MAX) > LARGEST {
         bail!("{shown} is larger than {LARGEST} bytes");
     }
-    parse(&text, into).with_context(|| format!("reading {shown}"))
+    Ok(text)
 }
 
 /// The objects of a text.

@@ -2,7 +2,7 @@
 
 use crate::is_printed;
 use kubectl_foo::adopt::found::Found;
-use kubectl_foo::adopt::{Adopter, Adoption, notes, of_found, pool_name};
+use kubectl_foo::adopt::{Adopter, Adoption, notes, of_found};
 use kubectl_foo::cluster::InAws;
 use kubectl_foo::terminal::{Format, Out, Screen};
 use serde_json::{Value, json};
@@ -218,13 +218,6 @@ fn what_can_never_be_adopted_is_refused() {
     let no_image =
         |_: &mut Value, template: &mut Value| template["LaunchTemplateData"]["ImageId"] = Value::Null;
     assert_eq!(refused(&no_image), "the launch template has no image");
-}
-
-#[test]
-fn the_name_of_a_pool_is_the_groups_as_far_as_kubernetes_allows_it() {
-    assert_eq!(pool_name("Legacy_Workers.1"), "legacy-workers-1");
-    assert_eq!(pool_name("-a-"), "a");
-    assert_eq!(pool_name(&format!("{}-b", "a".repeat(62))), "a".repeat(62));
 }
 
 #[test]
