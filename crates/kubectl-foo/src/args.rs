@@ -76,11 +76,11 @@ Exit status:
   2  the arguments are wrong
   4  with --exit-code: something would change";
 
-/// The same of `adopt`.
+/// The same of `adopt` and `adopt-cluster`.
 const ADOPT_STATUSES: &str = "\
 Exit status:
   0  written
-  1  failed: the group cannot be adopted or read, a right is missing, the manager does not respond
+  1  failed: the group or EKS cluster cannot be adopted or read, a right is missing, the manager does not respond
   2  the arguments are wrong
   4  written, and something is in the way of the adoption";
 
@@ -109,7 +109,7 @@ Exit status:
   4  something differs";
 
 /// Shows the state of clusters in AWS: control planes, networks, pools of Machines in Auto Scaling groups, and what they
-/// wait for. Reads objects of the management cluster, and for drains Pods of workload clusters; `adopt`, `preflight`, `console`,
+/// wait for. Reads objects of the management cluster, and for drains Pods of workload clusters; `adopt`, `adopt-cluster`, `preflight`, `console`,
 /// `orphans`, `rollout history` and `rollout undo` read from AWS, with the AWS CLI. Only `rollout pause`, `resume`, `retry` and `undo` write; `plan`, `diff` and `adopt --plan` create and delete a
 /// FooPlan.
 #[derive(Parser)]
@@ -240,6 +240,36 @@ pub enum Command {
         #[arg(long)]
         plan: bool,
         /// Form of the output [default: yaml; of a plan: text].
+        #[arg(short, long, value_enum)]
+        output: Option<Format>,
+    },
+    /// Write the manifests of a Cluster that adopts an EKS cluster of another tool: Cluster, FooCluster and FooControlPlane, from
+    /// what AWS has.
+    ///
+    /// Reads the EKS cluster with the AWS CLI and its credentials, and changes nothing. What is in the way of the adoption, and what
+    /// EKS has that the manifests do not, is printed on standard error.
+    #[command(after_help = ADOPT_STATUSES)]
+    AdoptCluster {
+        /// Name of the EKS cluster.
+        #[arg(required_unless_present = "from", conflicts_with = "from")]
+        eks: Option<String>,
+        /// File with the manifest of the AWSManagedControlPlane that has the EKS cluster in Cluster API Provider AWS, for its name,
+        /// region and Cluster; - is standard input.
+        #[arg(long, value_name = "FILE")]
+        from: Option<PathBuf>,
+        /// AWS region of the EKS cluster [default: that of --from].
+        #[arg(long, value_name = "NAME")]
+        region: Option<String>,
+        /// Name of the Cluster, its FooCluster and its FooControlPlane [default: that of --from, otherwise as the EKS cluster].
+        #[arg(long, value_name = "NAME")]
+        cluster: Option<String>,
+        /// FooClusterIdentity with the AWS credentials of the manager [default: the one named default, as without identityRef].
+        #[arg(long, value_name = "NAME")]
+        identity: Option<String>,
+        /// Profile of the AWS CLI [default: the one that it uses].
+        #[arg(long, value_name = "NAME")]
+        profile: Option<String>,
+        /// Form of the output [default: yaml].
         #[arg(short, long, value_enum)]
         output: Option<Format>,
     },

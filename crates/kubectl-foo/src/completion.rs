@@ -22,7 +22,7 @@ const WORD: &str = "__complete";
 /// The shell completes names of files.
 const FILES: u8 = 0;
 /// Flags whose value is the name of a file.
-const FILE_FLAGS: [&str; 3] = ["kubeconfig", "workload_kubeconfig", "filename"];
+const FILE_FLAGS: [&str; 4] = ["kubeconfig", "workload_kubeconfig", "filename", "from"];
 /// The shell does not complete names of files.
 const NO_FILES: u8 = 4;
 /// A user waits for the candidates.
@@ -233,6 +233,9 @@ mod tests {
         assert_eq!(candidates("completion "), ["bash", "zsh", "fish"]);
         assert!(candidates("explain --name").contains(&"--namespace".to_owned()));
         assert_eq!(of("status --kubeconfig ").directive, FILES);
+        assert_eq!(candidates("adopt"), ["adopt", "adopt-cluster"]);
+        assert_eq!(candidates("adopt-cluster -o "), ["json", "yaml"]);
+        assert_eq!(of("adopt-cluster --from ").directive, FILES);
         assert_eq!((of("plan -f ").directive, of("diff --filename ").directive), (FILES, FILES));
         assert_eq!(of("status ").directive, NO_FILES);
         assert!(of("ex").candidates[0].starts_with("explain\tShow whether"));

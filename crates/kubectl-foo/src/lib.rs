@@ -7,7 +7,7 @@
 //!   tests pin the whole output;
 //! * [`terminal`] prints. Nothing else may: it escapes control characters.
 //!
-//! It does not call the manager: [`plan`] asks it by an object, for [`diff`] as well. From AWS only [`adopt`], [`console`],
+//! It does not call the manager: [`plan`] asks it by an object, for [`diff`] as well. From AWS only [`adopt`], [`adopt_cluster`], [`console`],
 //! [`orphans`], [`preflight`] and [`rollout::history`] read, by the user's own AWS CLI ([`aws`]). A new command is a variant of [`args::Command`], a
 //! module, a golden file for each output, and a section in docs/operations/plugin.md.
 
@@ -15,6 +15,7 @@
 
 pub mod access;
 pub mod adopt;
+pub mod adopt_cluster;
 pub mod args;
 pub mod asked;
 pub mod aws;

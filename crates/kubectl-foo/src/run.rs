@@ -2,6 +2,7 @@
 
 use crate::access::{Access, FIELD_MANAGER, Reads};
 use crate::adopt::{self, Adopter};
+use crate::adopt_cluster;
 use crate::args::{
     CLUSTERS, Cli, ClusterArgs, Command, DRAINED, EXPLAINED, MACHINES, PLANNED, PlannedArgs, ROLLED_OUT,
     RolloutCommand,
@@ -147,6 +148,24 @@ pub async fn on(
             }
             out.note(&adopt::notes(&adoption));
             if ended.is_ok() && !adoption.obstacles.is_empty() {
+                ended = Ok(Ended::Changes);
+            }
+        }
+        Command::AdoptCluster { eks, from, region, cluster, identity, profile, output } => {
+            let Some(namespace) = namespace else {
+                return Err(
+                    Usage("--all-namespaces does not say where the Cluster is to be".to_owned()).into()
+                );
+            };
+            let given = from.as_deref().map(adopt_cluster::capa::read).transpose()?;
+            let (eks, adopter) =
+                adopt_cluster::Wish { eks, given, region, cluster, identity }.adopter(namespace)?;
+            adopt_cluster::check_free(&reads, &eks, &adopter).await?;
+            let aws = Aws::new(adopter.region.as_str(), profile);
+            let adoption = adopt_cluster::adoption(&aws, &reads, &eks, &adopter).await?;
+            out.manifests(output.unwrap_or(Format::Yaml), &adoption.objects)?;
+            out.note(&adopt_cluster::notes(&adoption));
+            if !adoption.obstacles.is_empty() {
                 ended = Ok(Ended::Changes);
             }
         }

@@ -7,6 +7,7 @@
 )]
 
 mod adoptions;
+mod cluster_adoptions;
 mod commands;
 mod control_planes;
 mod diffs;
