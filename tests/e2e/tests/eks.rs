@@ -36,3 +36,5 @@ mod refusals;
 mod self_hosted;
 #[path = "eks/tokens.rs"]
 mod tokens;
+#[path = "contract/user_of_aws.rs"]
+mod user_of_aws;

@@ -1,20 +1,28 @@
-//! A cluster that a user made by hand: it is taken over as it is, upgraded, and left when its objects go.
+//! A cluster that a user made by hand: it is taken over as it is, upgraded, and left when its objects go. Its objects are written by
+//! hand, or by the plugin.
 
-use crate::clock::{WAITING, has_condition_in_time, in_time, run_alone};
+use crate::clock::{WAITING, has_condition_in_time, in_time, restarts, run_alone};
 use crate::drains;
 use crate::parts::{
-    SOON_ON_EKS, cluster_with_identity, create_by_hand, delete_by_hand, eks_name, has_its_server,
-    names_by_hand, pool_with, runs, simulated,
+    SOON_ON_EKS, cluster_with_identity, create_by_hand, delete_by_hand, eks_name, has_condition,
+    has_its_server, name_by_hand, names_by_hand, pool_with, role_arn, runs, simulated,
 };
+use crate::user_of_aws::UserOfAws;
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::{Worlds, kubectl_foo};
-use foo_model::eks::{Change, ClusterStatus, TagChange};
-use foo_model::names::TAG_ADOPTABLE;
+use foo_cloud::Clusters as _;
+use foo_e2e::{Worlds, kubectl_foo, kubectl_foo_with};
+use foo_model::eks::{
+    AccessPolicy, AccessScope, AddonChange, AddonSettings, Change, ClusterStatus, EntryChange, EntryKind,
+    NewAddon, NewEntry, ResolveConflicts, TagChange,
+};
+use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED};
+use foo_model::network::Tags;
 use foo_simulator::core::eks::cluster::Cluster as Simulated;
 use foo_testbed::world::kinds::text;
 use foo_testbed::world::{Cluster, REGION};
-use foo_testbed::{Probe, World, wait_until};
+use foo_testbed::{Printed, Probe, World, wait_until};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Our tags.
 const PREFIX: &str = "infrastructure.foo.com/";
@@ -62,12 +70,133 @@ fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_are
     });
 }
 
+#[test]
+fn the_manifest_that_the_plugin_writes_adopts_a_cluster_and_changes_nothing_in_it() {
+    // Without a clock of its own: the AWS CLI signs by the real time.
+    crate::parts::run_alone(async |world| {
+        let name = "written";
+        create_by_hand(world, name).await?;
+        let cluster = world.no_cluster(name).await?;
+        is_active(world, &name_by_hand(name)).await?;
+        a_user_configures_it(world, name).await?;
+        world.apply(&identity_of_writers(name, false)).await?;
+        let aws = UserOfAws::of(world).await?;
+        let written = is_written_by_the_plugin(world, name, &aws).await?;
+        let made = world.aws().region().cluster(&name_by_hand(name)).context("no EKS cluster")?;
+        let apply = ["apply", "--server-side", "-f", "-"];
+        world.api().run("kubectl", apply, &[], &written.stdout).await?;
+        has_condition(&cluster, "ClusterReady", "it to wait for consent", |(_, reason, _)| {
+            reason == "AdoptionNotAllowed"
+        })
+        .await?;
+        // The administrator and the owner do what they are advised to.
+        world.apply(&identity_of_writers(name, true)).await?;
+        let tag = written.stderr.lines().map(str::trim).find(|line| line.starts_with("aws eks tag-resource"));
+        let tag = tag.with_context(|| written.stderr.clone())?;
+        world.api().run("/bin/sh", ["-c", tag], &aws.env(), "").await?;
+        // One that starts reads all of EKS.
+        restarts(world).await?;
+        has_its_server(&cluster).await?;
+        for kind in ["ClusterReady", "AccessReady", "AddonsReady"] {
+            has_condition(&cluster, kind, "it to be ready", |(status, ..)| status == "True").await?;
+        }
+        runs(&cluster, "v1.34.0").await?;
+        is_as_it_was(&cluster, &made)?;
+        cluster.delete().await?;
+        cluster.is_gone(SOON_ON_EKS).await?;
+        delete_by_hand(world, name).await
+    });
+}
+
+/// An add-on with a configuration, and a role with a group and a policy.
+async fn a_user_configures_it(world: &World, name: &str) -> Result<()> {
+    world.aws().simulator().put_role(foo_testbed::service_role("readers", "ec2.amazonaws.com"));
+    let (cluster, principal) = (name_by_hand(name), role_arn("readers"));
+    let entry = |change| Change::Entry { cluster: cluster.clone(), principal: principal.clone(), change };
+    let new = NewEntry {
+        kind: EntryKind::Standard,
+        username: None,
+        groups: BTreeSet::from(["readers".to_owned()]),
+        tags: Tags::new(),
+    };
+    let policy = AccessPolicy {
+        arn: "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy".to_owned(),
+        scope: AccessScope::Namespaces(BTreeSet::from(["web".to_owned()])),
+    };
+    let addon = NewAddon {
+        version: None,
+        settings: AddonSettings {
+            configuration: Some(r#"{"env": {"WARM_ENI_TARGET": "2"}}"#.to_owned()),
+            service_account_role: None,
+        },
+        pod_identities: None,
+        conflicts: ResolveConflicts::Overwrite,
+    };
+    let addon = Change::Addon {
+        cluster: cluster.clone(),
+        name: "vpc-cni".to_owned(),
+        change: AddonChange::Create(addon, Tags::new()),
+    };
+    let another_user = world.aws().simulator().cloud(REGION, "another-user");
+    another_user.change_eks(&entry(EntryChange::Create(new)), Some("readers by hand")).await?;
+    another_user.change_eks(&entry(EntryChange::Associate(policy)), None).await?;
+    another_user.change_eks(&addon, Some("vpc-cni by hand")).await?;
+    Ok(())
+}
+
+fn identity_of_writers(namespace: &str, allow_adoption: bool) -> Value {
+    json!({
+        "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooClusterIdentity",
+        "metadata": {"name": "writers"},
+        "spec": {"controller": {}, "allowedNamespaces": {"list": [namespace]}, "allowAdoption": allow_adoption},
+    })
+}
+
+/// What `kubectl foo adopt-cluster` prints, from what the AWS CLI reads of the simulated AWS.
+async fn is_written_by_the_plugin(world: &World, name: &str, aws: &UserOfAws) -> Result<Printed> {
+    let eks = name_by_hand(name);
+    let adopt =
+        ["adopt-cluster", &eks, "--region", REGION, "--cluster", name, "-n", name, "--identity", "writers"];
+    // Until the add-on is ACTIVE it is in the way.
+    let printed = wait_until("nothing to be in the way", SOON_ON_EKS, async || {
+        let printed = kubectl_foo_with(world, &adopt, &aws.env(), "").await;
+        Ok(match printed {
+            Ok(printed) => Probe::Done(printed),
+            Err(error) => Probe::NotYet(format!("{error:#}")),
+        })
+    });
+    let printed = printed.await?;
+    for expected in ["version: v1.34.0", "WARM_ENI_TARGET", "AmazonEKSViewPolicy", "adopt: true"] {
+        ensure!(printed.stdout.contains(expected), "no {expected}:\n{}", printed.stdout);
+    }
+    let permission = "kubectl patch fooclusteridentity writers";
+    for expected in [permission, "the tool that created the cluster has to give it up"] {
+        ensure!(printed.stderr.contains(expected), "no {expected}:\n{}", printed.stderr);
+    }
+    ensure!(!printed.stderr.contains("In the way"), "{}", printed.stderr);
+    Ok(printed)
+}
+
+/// It has the provider's tags and the entry of its identity, and is otherwise as its owner left it.
+fn is_as_it_was(cluster: &Cluster<'_>, made: &Simulated) -> Result<()> {
+    let now = simulated(cluster).with_context(|| eks_name(cluster))?;
+    ensure!((&now.arn, now.created) == (&made.arn, made.created), "another cluster: {now:#?}");
+    ensure!(now.updates.is_empty(), "it was changed: {:?}", now.updates);
+    ensure!(now.addons == made.addons, "{:#?}", now.addons);
+    let kept = made.entries.iter().all(|(principal, entry)| now.entries.get(principal) == Some(entry));
+    ensure!(kept && now.entries.len() == made.entries.len() + 1, "{:#?}", now.entries);
+    let (own, others): (Vec<_>, Vec<_>) = now.tags.iter().partition(|(key, _)| key.starts_with(PREFIX));
+    ensure!(own.iter().any(|(key, _)| *key == TAG_ADOPTED), "it is not adopted: {own:?}");
+    ensure!(others == made.tags.iter().collect::<Vec<_>>(), "{others:?}");
+    Ok(())
+}
+
 /// The owner of the account and the administrator of the management cluster consent.
 async fn allow_its_adoption(world: &World, made: &Simulated) -> Result<()> {
     let tags = [(TAG_ADOPTABLE.to_owned(), "adopted/adopted".to_owned())].into();
     let change = Change::Tags { arn: made.arn.clone(), change: TagChange::Tag(tags) };
     let owner = world.aws().simulator().cloud(REGION, "owner");
-    foo_cloud::Clusters::change_eks(&owner, &change, None).await?;
+    owner.change_eks(&change, None).await?;
     let identity = json!({
         "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooClusterIdentity",
         "metadata": {"name": "adopters"},
