@@ -92,6 +92,16 @@ pub struct NetworkStatus {
     pub kubernetes_cluster: Option<String>,
 }
 
+impl NetworkStatus {
+    /// The subnets of a pool whose spec names none: those in its failure domains, or in all zones if it has no failure domains;
+    /// of these the private ones, unless all are public.
+    pub fn default_subnets(&self, failure_domains: &[String]) -> Vec<&SubnetStatus> {
+        let eligible = |it: &&SubnetStatus| failure_domains.is_empty() || failure_domains.contains(&it.zone);
+        let private: Vec<_> = self.subnets.iter().filter(eligible).filter(|it| !it.public).collect();
+        if private.is_empty() { self.subnets.iter().filter(eligible).collect() } else { private }
+    }
+}
+
 /// One subnet as the provider found or created it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

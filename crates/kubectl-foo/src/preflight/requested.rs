@@ -69,9 +69,11 @@ fn topology(objects: &Objects, cluster: &Cluster, version: Option<&str>) -> Opti
     let existing = foo_cluster.spec.network.existing.clone().unwrap_or_default();
     let managed = foo_cluster.spec.network.managed.clone();
     let network = network(foo_cluster);
-    let known: &[SubnetStatus] = network.map(|it| it.subnets.as_slice()).unwrap_or_default();
-    let subnets =
-        if managed.is_some() { known.iter().map(reference).collect() } else { existing.subnets.clone() };
+    let subnets = if managed.is_some() {
+        network.iter().flat_map(|it| &it.subnets).map(reference).collect()
+    } else {
+        existing.subnets.clone()
+    };
     let target = version.or_else(|| control_plane.map(|it| it.spec.version.as_str())).unwrap_or_default();
     let identity = foo_cluster.spec.identity_ref.as_ref();
     Some(Topology {
@@ -88,7 +90,7 @@ fn topology(objects: &Objects, cluster: &Cluster, version: Option<&str>) -> Opti
             subnets: eks.subnets.clone(),
         }),
         pools: machine_pools(objects, cluster)
-            .filter_map(|it| Some(pool(it, foo_machine_pool(objects, it)?, known, target)))
+            .filter_map(|it| Some(pool(it, foo_machine_pool(objects, it)?, network, target)))
             .collect(),
     })
 }
@@ -130,19 +132,18 @@ fn foo_machine_pool<'a>(objects: &'a Objects, machine_pool: &MachinePool) -> Opt
 }
 
 /// What a pool asks of AWS. Images are looked up for the version that it has and the one that the Cluster has or is to get.
-fn pool(machine_pool: &MachinePool, pool: &FooMachinePool, known: &[SubnetStatus], target: &str) -> Pool {
+fn pool(
+    machine_pool: &MachinePool,
+    pool: &FooMachinePool,
+    network: Option<&NetworkStatus>,
+    target: &str,
+) -> Pool {
     let MachinePoolSpec { replicas, template, failure_domains, .. } = &machine_pool.spec;
     let replicas = replicas.and_then(|it| u32::try_from(it).ok()).unwrap_or_default();
     let version = template.spec.version.clone().unwrap_or_else(|| target.to_owned());
     let mut asked = Pool::of_spec(machine_pool.name_any(), replicas, pool.spec.clone());
-    if asked.subnets.is_empty() {
-        // As the manager chooses: those of the failure domains, private ones if there are any.
-        let eligible = |it: &&SubnetStatus| failure_domains.is_empty() || failure_domains.contains(&it.zone);
-        let private = known.iter().filter(eligible).filter(|it| !it.public).map(reference);
-        asked.subnets = private.collect();
-        if asked.subnets.is_empty() {
-            asked.subnets = known.iter().filter(eligible).map(reference).collect();
-        }
+    if let Some(network) = network.filter(|_| asked.subnets.is_empty()) {
+        asked.subnets = network.default_subnets(failure_domains).into_iter().map(reference).collect();
     }
     Pool {
         object: Some(pool.name_any()),

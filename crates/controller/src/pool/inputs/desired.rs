@@ -568,21 +568,11 @@ fn default_subnets(
 ) -> Result<BTreeSet<SubnetId>, Blocked> {
     let domains =
         gathered.machine_pool.as_ref().map(|pool| pool.spec.failure_domains.as_slice()).unwrap_or_default();
-    let eligible: Vec<_> = network
-        .subnets
-        .iter()
-        .filter(|subnet| domains.is_empty() || domains.contains(&subnet.zone))
-        .collect();
-    if let Some(zone) = domains.iter().find(|zone| !eligible.iter().any(|subnet| &subnet.zone == *zone)) {
+    if let Some(zone) = domains.iter().find(|zone| !network.subnets.iter().any(|it| it.zone == **zone)) {
         return Err(Blocked::new(
             Reason::NoSubnetInFailureDomain,
             format!("the FooCluster has no subnet in failure domain {zone}"),
         ));
     }
-    let private = eligible.iter().filter(|subnet| !subnet.public);
-    let ids: BTreeSet<SubnetId> = private.map(|subnet| SubnetId::new(subnet.id.as_str())).collect();
-    if ids.is_empty() {
-        return Ok(eligible.iter().map(|subnet| SubnetId::new(subnet.id.as_str())).collect());
-    }
-    Ok(ids)
+    Ok(network.default_subnets(domains).into_iter().map(|it| SubnetId::new(it.id.as_str())).collect())
 }
