@@ -22,6 +22,7 @@
 
 mod image;
 pub mod image_source;
+mod instance;
 mod launch;
 mod replace;
 mod status;
@@ -30,6 +31,7 @@ pub use crate::interruption::{Interruption, RebalancePolicy};
 pub use image::{
     Ami, ImageArchitecture, ImageFamily, ImageLookup, ImagePolicy, ImageVariant, RecommendedImage,
 };
+pub use instance::{CpuCredits, CpuOptions, HostnameType, PrivateDnsNameOptions, Switch, Tenancy};
 pub use launch::{
     DataVolume, HttpTokens, MetadataOptions, MixedInstances, MixedInstancesOverride, Spot, SpotStrategy,
     UserDataBucket, UserDataStorage, Volume, VolumeType,
@@ -104,7 +106,9 @@ use std::collections::BTreeMap;
     validation = Rule::new("!has(self.rootVolume) || !(self.rootVolume.type in ['st1', 'sc1'])")
         .message("st1 and sc1 cannot be root volumes"),
     validation = Rule::new("!has(self.userDataStorage) || has(self.iamInstanceProfile)")
-        .message("userDataStorage needs iamInstanceProfile, whose role reads the user data")
+        .message("userDataStorage needs iamInstanceProfile, whose role reads the user data"),
+    validation = Rule::new("!has(self.cpuOptions) || !has(self.cpuOptions.amdSEVSNP) || self.cpuOptions.amdSEVSNP != 'enabled' || !has(self.nitroEnclaves) || !self.nitroEnclaves")
+        .message("EC2 has either cpuOptions.amdSEVSNP or nitroEnclaves")
 )]
 pub struct FooMachinePoolSpec {
     /// ARN of the Auto Scaling group. Leave it empty: the provider writes it when it has created the group,
@@ -186,6 +190,30 @@ pub struct FooMachinePoolSpec {
     /// change replaces the instances (`rollout`).
     #[serde(default)]
     pub metadata_options: MetadataOptions,
+    /// Whether CloudWatch gets the metrics of instances every minute instead of every five; it charges for that. Default:
+    /// false. A change replaces the instances (`rollout`).
+    #[serde(default)]
+    pub detailed_monitoring: bool,
+    /// Whether instances get a public IPv4 address. Default: as the subnet has it. A change replaces the instances (`rollout`).
+    #[serde(default, rename = "associatePublicIPAddress", skip_serializing_if = "Option::is_none")]
+    pub associate_public_ip_address: Option<bool>,
+    /// Tenancy of the instances. Default: that of the VPC. A change replaces the instances (`rollout`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenancy: Option<Tenancy>,
+    /// Processors of the instances. Default: as the instance type has them. A change replaces the instances (`rollout`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_options: Option<CpuOptions>,
+    /// How burstable instances use processors above their baseline; EC2 ignores it for other instance types. Default: as the
+    /// AWS account has it for the instance family. A change replaces the instances (`rollout`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_credits: Option<CpuCredits>,
+    /// Whether the instances can run AWS Nitro Enclaves. Their instance types must support them. Default: false. A change
+    /// replaces the instances (`rollout`).
+    #[serde(default)]
+    pub nitro_enclaves: bool,
+    /// Private DNS names of the instances. Default: as the subnet has them. A change replaces the instances (`rollout`).
+    #[serde(default, rename = "privateDNSNameOptions", skip_serializing_if = "Option::is_none")]
+    pub private_dns_name_options: Option<PrivateDnsNameOptions>,
     /// Where the bootstrap data is stored. By default it is in the launch template: EC2 takes at most 16384 bytes, and all
     /// who may describe launch templates can read it. In S3 it may have 524288 bytes, and only the role of `iamInstanceProfile`
     /// reads it. For instances with cloud-init, Amazon Linux 2023 among them; not for Bottlerocket and Ignition. A change

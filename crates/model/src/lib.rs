@@ -58,8 +58,9 @@ pub use reason::Reason;
 pub use settings::{GroupSettings, GroupSettingsChange, Protection};
 pub use signal::{Signal, SignalKind};
 pub use template::{
-    InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, SpotOptions, SpotStrategy, StoredUserData,
-    TemplateContent, TemplateHashes, TemplateRecord, UserData, Volume, VolumeType,
+    Cores, CpuCredits, HostnameType, InstanceOptions, InstancesMix, LaunchTemplate, MetadataOptions,
+    MixOverride, PrivateDns, SpotOptions, SpotStrategy, StoredUserData, TemplateContent, TemplateHashes,
+    TemplateRecord, Tenancy, UserData, Volume, VolumeType,
 };
 pub use time::{
     Agreement, Aws, AwsTime, Comparison, Difference, Kubernetes, KubernetesTime, Seconds, TimeOf, Timestamp,

@@ -5,6 +5,7 @@ use super::object::ObjectPlace;
 use super::time::AwsTime;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use strum::IntoStaticStr;
 
 /// The wanted content of a launch template version.
 ///
@@ -28,6 +29,8 @@ pub struct TemplateContent {
     pub metadata: MetadataOptions,
     /// Bought on the spot market when present.
     pub spot: Option<SpotOptions>,
+    /// Settings that EC2 has defaults for.
+    pub options: InstanceOptions,
     /// What the instance runs at first boot.
     pub user_data: UserData,
     /// Tags for instances and volumes.
@@ -74,6 +77,9 @@ pub struct Volume {
     pub encrypted: Option<bool>,
     /// KMS key of the encryption.
     pub kms_key: Option<String>,
+    /// Whether it stays when its instance is terminated. Not part of a hash if it does not.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub outlives_instance: bool,
 }
 
 /// EBS volume types.
@@ -95,6 +101,111 @@ pub struct MetadataOptions {
     pub tokens_required: bool,
     /// How many network hops a response may travel: 1–64.
     pub hop_limit: u32,
+    /// Whether it does not respond at all. Not part of a hash if it does.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub disabled: bool,
+    /// Whether it has an IPv6 address. Not part of a hash if it has none.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ipv6: bool,
+}
+
+impl MetadataOptions {
+    /// A service that needs session tokens, with IPv4 only.
+    pub fn with_tokens(hop_limit: u32) -> Self {
+        Self { tokens_required: true, hop_limit, disabled: false, ipv6: false }
+    }
+}
+
+/// Settings of instances that EC2 has defaults for. What has its default is not serialized: hashes of what exists stay the
+/// same when a setting is added.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InstanceOptions {
+    /// CloudWatch gets metrics every minute.
+    #[serde(skip_serializing_if = "is_default")]
+    pub detailed_monitoring: bool,
+    /// Whether instances get a public IPv4 address; as the subnet has it if absent.
+    #[serde(skip_serializing_if = "is_default")]
+    pub public_address: Option<bool>,
+    /// Whose hardware it is; as the VPC has it if absent.
+    #[serde(skip_serializing_if = "is_default")]
+    pub tenancy: Option<Tenancy>,
+    /// Number of cores, and of threads of each; those of the type if absent.
+    #[serde(skip_serializing_if = "is_default")]
+    pub cores: Option<Cores>,
+    /// Whether the memory is encrypted by AMD SEV-SNP; EC2's default if absent.
+    #[serde(skip_serializing_if = "is_default")]
+    pub amd_sev_snp: Option<bool>,
+    /// How burstable instances use processors above their baseline; the account's default if absent.
+    #[serde(skip_serializing_if = "is_default")]
+    pub cpu_credits: Option<CpuCredits>,
+    /// Instances can run Nitro Enclaves.
+    #[serde(skip_serializing_if = "is_default")]
+    pub nitro_enclaves: bool,
+    /// Private DNS names; as the subnet has them where absent.
+    #[serde(skip_serializing_if = "is_default")]
+    pub private_dns: PrivateDns,
+}
+
+/// Processors of instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cores {
+    /// Number of cores.
+    pub count: u32,
+    /// Threads of each: 1 or 2.
+    pub threads: u32,
+}
+
+/// Tenancy of instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+#[expect(
+    missing_docs,
+    reason = "the names are EC2's own (EC2 API Reference, LaunchTemplatePlacementRequest)"
+)]
+pub enum Tenancy {
+    Default,
+    Dedicated,
+}
+
+/// How burstable instances use processors above their baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+#[expect(missing_docs, reason = "the names are EC2's own (EC2 API Reference, CreditSpecificationRequest)")]
+pub enum CpuCredits {
+    Standard,
+    Unlimited,
+}
+
+/// Private DNS names of instances; as the subnet has them where absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PrivateDns {
+    /// What the host name is derived from.
+    #[serde(skip_serializing_if = "is_default")]
+    pub hostname: Option<HostnameType>,
+    /// Whether the name with the instance's id resolves to its IPv4 address.
+    #[serde(skip_serializing_if = "is_default")]
+    pub a_record: Option<bool>,
+    /// Whether it resolves to its IPv6 address.
+    #[serde(skip_serializing_if = "is_default")]
+    pub aaaa_record: Option<bool>,
+}
+
+/// What a host name is derived from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+#[expect(
+    missing_docs,
+    reason = "the names are EC2's own (EC2 API Reference, LaunchTemplatePrivateDnsNameOptionsRequest)"
+)]
+pub enum HostnameType {
+    IpName,
+    ResourceName,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Spot market options.

@@ -1,5 +1,6 @@
 //! What instances are launched from, besides their image: instance types, volumes, metadata service, spot or on demand.
 
+use super::instance::Switch;
 use crate::patterns;
 use kube::KubeSchema;
 use schemars::JsonSchema;
@@ -135,6 +136,10 @@ pub struct Volume {
     /// account's key for EBS.
     #[serde(default, rename = "kmsKeyID", skip_serializing_if = "Option::is_none")]
     pub kms_key_id: Option<String>,
+    /// Whether EC2 deletes the volume when it terminates the instance. A volume that stays costs money until a user deletes it.
+    /// Default: true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delete_on_termination: Option<bool>,
 }
 
 /// A volume in addition to the root volume.
@@ -163,7 +168,8 @@ pub enum VolumeType {
     Sc1,
 }
 
-/// Settings of the instance metadata service (IMDS).
+/// Settings of the instance metadata service (IMDS). It never has the instance's tags: their keys contain `/`, and then EC2
+/// launches no instance (EC2 User Guide, "View tags for your EC2 instances using instance metadata").
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MetadataOptions {
@@ -174,11 +180,23 @@ pub struct MetadataOptions {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 64))]
     pub http_put_response_hop_limit: i32,
+    /// Whether the service responds at all. Without it no image family joins a cluster by itself, and no AWS SDK on the
+    /// instance finds the credentials of its instance profile. Default: `enabled`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http_endpoint: Option<Switch>,
+    /// Whether the service has an IPv6 address, too. Default: `disabled`.
+    #[serde(default, rename = "httpProtocolIPv6", skip_serializing_if = "Option::is_none")]
+    pub http_protocol_ipv6: Option<Switch>,
 }
 
 impl Default for MetadataOptions {
     fn default() -> Self {
-        Self { http_tokens: HttpTokens::Required, http_put_response_hop_limit: 1 }
+        Self {
+            http_tokens: HttpTokens::Required,
+            http_put_response_hop_limit: 1,
+            http_endpoint: None,
+            http_protocol_ipv6: None,
+        }
     }
 }
 

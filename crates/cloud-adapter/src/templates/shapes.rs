@@ -7,16 +7,16 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use foo_cloud::{TemplateSummary, VersionCopy};
 use foo_model::{
-    AwsTime, LaunchTemplateId, MetadataOptions, SpotOptions, TemplateContent, TemplateHashes, TemplateRecord,
-    TemplateVersion, UserData, Volume,
+    AwsTime, Cores, InstanceOptions, LaunchTemplateId, MetadataOptions, PrivateDns, SpotOptions,
+    TemplateContent, TemplateHashes, TemplateRecord, TemplateVersion, UserData, Volume,
 };
 use std::collections::BTreeMap;
 
 /// The data that instances are launched from.
 ///
-/// Security groups are at the top level and there is no network interface: the group chooses the subnet, and
-/// a template with an interface of its own would have to name one (Auto Scaling User Guide, "Create a launch
-/// template").
+/// Security groups are at the top level and there is no network interface, unless a public address is asked for or refused: EC2
+/// takes that, and then the security groups, for an interface only (EC2 API Reference,
+/// LaunchTemplateInstanceNetworkInterfaceSpecificationRequest). The interface names no subnet: the group chooses it.
 pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData {
     let TemplateContent {
         image,
@@ -27,21 +27,50 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
         volumes,
         metadata,
         spot,
+        options,
         user_data,
         tags,
     } = content;
+    let InstanceOptions {
+        detailed_monitoring,
+        public_address,
+        tenancy,
+        cores,
+        amd_sev_snp,
+        cpu_credits,
+        nitro_enclaves,
+        private_dns,
+    } = options;
+    let groups = non_empty(security_groups.iter().map(|id| id.as_str().to_owned()));
+    let interface = public_address.map(|public| interface(public, groups.clone()));
     let profile = instance_profile
         .as_ref()
         .map(|name| aws::LaunchTemplateIamInstanceProfileSpecificationRequest::builder().name(name).build());
     aws::RequestLaunchTemplateData::builder()
         .image_id(image.as_str())
         .instance_type(instance_type.as_str().into())
-        .set_security_group_ids(non_empty(security_groups.iter().map(|id| id.as_str().to_owned())))
+        .set_security_group_ids(groups.filter(|_| interface.is_none()))
+        .set_network_interfaces(interface.map(|it| vec![it]))
         .set_iam_instance_profile(profile)
         .set_key_name(key_name.clone())
         .set_block_device_mappings(non_empty(volumes.iter().map(volume)))
         .metadata_options(metadata_options(*metadata))
         .set_instance_market_options(spot.as_ref().map(market_options))
+        .set_monitoring(
+            detailed_monitoring
+                .then(|| aws::LaunchTemplatesMonitoringRequest::builder().enabled(true).build()),
+        )
+        .set_placement(tenancy.map(|tenancy| {
+            aws::LaunchTemplatePlacementRequest::builder().tenancy(<&str>::from(tenancy).into()).build()
+        }))
+        .set_cpu_options(cpu_options(*cores, *amd_sev_snp))
+        .set_credit_specification(cpu_credits.map(|credits| {
+            aws::CreditSpecificationRequest::builder().cpu_credits(<&str>::from(credits)).build()
+        }))
+        .set_enclave_options(
+            nitro_enclaves.then(|| aws::LaunchTemplateEnclaveOptionsRequest::builder().enabled(true).build()),
+        )
+        .set_private_dns_name_options(private_dns_names(*private_dns))
         .set_user_data(encoded(user_data))
         .set_tag_specifications(non_empty(tag_specifications(tags)))
         .build()
@@ -60,8 +89,44 @@ fn encoded(data: &UserData) -> Option<String> {
     (!data.0.is_empty()).then(|| BASE64_STANDARD.encode(&data.0))
 }
 
+fn interface(
+    public: bool,
+    groups: Option<Vec<String>>,
+) -> aws::LaunchTemplateInstanceNetworkInterfaceSpecificationRequest {
+    aws::LaunchTemplateInstanceNetworkInterfaceSpecificationRequest::builder()
+        .device_index(0)
+        .associate_public_ip_address(public)
+        .delete_on_termination(true)
+        .set_groups(groups)
+        .build()
+}
+
+fn cpu_options(cores: Option<Cores>, snp: Option<bool>) -> Option<aws::LaunchTemplateCpuOptionsRequest> {
+    let snp = snp.map(|on| {
+        if on { aws::AmdSevSnpSpecification::Enabled } else { aws::AmdSevSnpSpecification::Disabled }
+    });
+    (cores.is_some() || snp.is_some()).then(|| {
+        aws::LaunchTemplateCpuOptionsRequest::builder()
+            .set_core_count(cores.map(|it| signed(it.count)))
+            .set_threads_per_core(cores.map(|it| signed(it.threads)))
+            .set_amd_sev_snp(snp)
+            .build()
+    })
+}
+
+fn private_dns_names(names: PrivateDns) -> Option<aws::LaunchTemplatePrivateDnsNameOptionsRequest> {
+    let PrivateDns { hostname, a_record, aaaa_record } = names;
+    (names != PrivateDns::default()).then(|| {
+        aws::LaunchTemplatePrivateDnsNameOptionsRequest::builder()
+            .set_hostname_type(hostname.map(|it| <&str>::from(it).into()))
+            .set_enable_resource_name_dns_a_record(a_record)
+            .set_enable_resource_name_dns_aaaa_record(aaaa_record)
+            .build()
+    })
+}
+
 fn volume(volume: &Volume) -> aws::LaunchTemplateBlockDeviceMappingRequest {
-    let Volume { device, size_gib, kind, iops, throughput, encrypted, kms_key } = volume;
+    let Volume { device, size_gib, kind, iops, throughput, encrypted, kms_key, outlives_instance } = volume;
     let ebs = aws::LaunchTemplateEbsBlockDeviceRequest::builder()
         .volume_size(signed(*size_gib))
         .volume_type(kind.name().into())
@@ -69,7 +134,7 @@ fn volume(volume: &Volume) -> aws::LaunchTemplateBlockDeviceMappingRequest {
         .set_throughput(throughput.map(signed))
         .set_encrypted(*encrypted)
         .set_kms_key_id(kms_key.clone())
-        .delete_on_termination(true)
+        .delete_on_termination(!outlives_instance)
         .build();
     aws::LaunchTemplateBlockDeviceMappingRequest::builder().device_name(device).ebs(ebs).build()
 }
@@ -78,14 +143,19 @@ fn volume(volume: &Volume) -> aws::LaunchTemplateBlockDeviceMappingRequest {
 /// apply, and with tags in the metadata EC2 refuses to launch with tag keys like the provider's, which contain a slash
 /// (EC2 User Guide, "View tags for your EC2 instances using instance metadata").
 fn metadata_options(options: MetadataOptions) -> aws::LaunchTemplateInstanceMetadataOptionsRequest {
-    let MetadataOptions { tokens_required, hop_limit } = options;
+    let MetadataOptions { tokens_required, hop_limit, disabled, ipv6 } = options;
     let tokens = if tokens_required {
         aws::LaunchTemplateHttpTokensState::Required
     } else {
         aws::LaunchTemplateHttpTokensState::Optional
     };
     aws::LaunchTemplateInstanceMetadataOptionsRequest::builder()
-        .http_endpoint(aws::LaunchTemplateInstanceMetadataEndpointState::Enabled)
+        .http_endpoint(if disabled {
+            aws::LaunchTemplateInstanceMetadataEndpointState::Disabled
+        } else {
+            aws::LaunchTemplateInstanceMetadataEndpointState::Enabled
+        })
+        .set_http_protocol_ipv6(ipv6.then_some(aws::LaunchTemplateInstanceMetadataProtocolIpv6::Enabled))
         .http_tokens(tokens)
         .http_put_response_hop_limit(signed(hop_limit))
         .instance_metadata_tags(aws::LaunchTemplateInstanceMetadataTagsState::Disabled)
@@ -158,7 +228,8 @@ mod tests {
     #[test]
     fn tags_are_never_shown_in_the_metadata_whatever_the_account_defaults_to() {
         for tokens_required in [true, false] {
-            let options = metadata_options(MetadataOptions { tokens_required, hop_limit: 2 });
+            let options =
+                metadata_options(MetadataOptions { tokens_required, ..MetadataOptions::with_tokens(2) });
             let said = options.instance_metadata_tags();
             assert_eq!(said, Some(&aws::LaunchTemplateInstanceMetadataTagsState::Disabled));
         }

@@ -4,10 +4,11 @@ use crate::canned::{Canned, Form, autoscaling_response, ec2_response};
 use foo_cloud::{Compute, Groups, Made};
 use foo_model::hook::HookConfig;
 use foo_model::{
-    GroupChange, GroupSettings, InstancesMix, MetadataOptions, MixOverride, NewGroup, SpotOptions,
-    SpotStrategy, TemplateContent, TemplateVersion, UserData, Volume, VolumeType,
+    Cores, CpuCredits, GroupChange, GroupSettings, HostnameType, InstanceOptions, InstancesMix,
+    MetadataOptions, MixOverride, NewGroup, PrivateDns, SpotOptions, SpotStrategy, TemplateContent,
+    TemplateVersion, Tenancy, UserData, Volume, VolumeType,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A template with everything in it.
 pub(crate) fn content() -> TemplateContent {
@@ -25,9 +26,11 @@ pub(crate) fn content() -> TemplateContent {
             throughput: Some(250),
             encrypted: Some(true),
             kms_key: Some("alias/nodes".into()),
+            outlives_instance: false,
         }],
-        metadata: MetadataOptions { tokens_required: true, hop_limit: 1 },
+        metadata: MetadataOptions::with_tokens(1),
         spot: Some(SpotOptions { max_price: Some("0.05".into()) }),
+        options: InstanceOptions::default(),
         user_data: UserData(b"#!/bin/sh\necho hi\n".to_vec()),
         tags: tags(&[("Name", "node")]),
     }
@@ -96,6 +99,72 @@ async fn a_launch_template_is_complete() {
     sent.sort();
     expected.sort();
     assert_eq!(sent, expected);
+}
+
+#[tokio::test]
+async fn options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_an_interface() {
+    let made = "<launchTemplate><launchTemplateId>lt-1</launchTemplateId><launchTemplateName>g</launchTemplateName>\
+                <latestVersionNumber>1</latestVersionNumber></launchTemplate>";
+    let server = Canned::always(|| ec2_response("CreateLaunchTemplate", made)).await;
+    let options = InstanceOptions {
+        detailed_monitoring: true,
+        public_address: Some(false),
+        tenancy: Some(Tenancy::Dedicated),
+        cores: Some(Cores { count: 2, threads: 1 }),
+        amd_sev_snp: Some(false),
+        cpu_credits: Some(CpuCredits::Unlimited),
+        nitro_enclaves: true,
+        private_dns: PrivateDns {
+            hostname: Some(HostnameType::ResourceName),
+            a_record: Some(true),
+            aaaa_record: Some(false),
+        },
+    };
+    let plain = content();
+    let mut content = TemplateContent { options, ..plain.clone() };
+    content.metadata = MetadataOptions { disabled: true, ipv6: true, ..content.metadata };
+    content.volumes[0].outlives_instance = true;
+    let cloud = server.cloud().await;
+    for content in [&plain, &content] {
+        cloud.create_template("g", content, "d", &tags(&[]), "t-1").await.unwrap();
+    }
+    let sent: Vec<BTreeSet<String>> =
+        server.asked().iter().map(|form| fields(form).into_iter().collect()).collect();
+    let data = |fields: &[&str]| -> BTreeSet<String> {
+        fields.iter().map(|field| format!("LaunchTemplateData.{field}")).collect()
+    };
+    let added: BTreeSet<String> = sent[1].difference(&sent[0]).cloned().collect();
+    let removed: BTreeSet<String> = sent[0].difference(&sent[1]).cloned().collect();
+    assert_eq!(
+        added,
+        data(&[
+            "BlockDeviceMapping.1.Ebs.DeleteOnTermination=false",
+            "CpuOptions.AmdSevSnp=disabled",
+            "CpuOptions.CoreCount=2",
+            "CpuOptions.ThreadsPerCore=1",
+            "CreditSpecification.CpuCredits=unlimited",
+            "EnclaveOptions.Enabled=true",
+            "MetadataOptions.HttpEndpoint=disabled",
+            "MetadataOptions.HttpProtocolIpv6=enabled",
+            "Monitoring.Enabled=true",
+            "NetworkInterface.1.AssociatePublicIpAddress=false",
+            "NetworkInterface.1.DeleteOnTermination=true",
+            "NetworkInterface.1.DeviceIndex=0",
+            "NetworkInterface.1.SecurityGroupId.1=sg-1",
+            "NetworkInterface.1.SecurityGroupId.2=sg-2",
+            "Placement.Tenancy=dedicated",
+            "PrivateDnsNameOptions.EnableResourceNameDnsAAAARecord=false",
+            "PrivateDnsNameOptions.EnableResourceNameDnsARecord=true",
+            "PrivateDnsNameOptions.HostnameType=resource-name",
+        ])
+    );
+    let replaced = [
+        "BlockDeviceMapping.1.Ebs.DeleteOnTermination=true",
+        "MetadataOptions.HttpEndpoint=enabled",
+        "SecurityGroupId.1=sg-1",
+        "SecurityGroupId.2=sg-2",
+    ];
+    assert_eq!(removed, data(&replaced));
 }
 
 #[tokio::test]

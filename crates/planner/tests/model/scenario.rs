@@ -5,8 +5,8 @@ use super::rules;
 use super::state::{Ages, Budget, Foo, Group, Life, Mach, Recorded, Secured, State, TICK, Tale, Unit, Wrong};
 use foo_model::names::{TAG_ADOPTABLE, TAG_INSTALLATION};
 use foo_model::{
-    Adoption, DeletionTimeouts, GroupName, GroupSettings, ImageId, InstanceType, MetadataOptions, Seconds,
-    SpecHash, TemplateContent, UserData,
+    Adoption, DeletionTimeouts, GroupName, GroupSettings, ImageId, InstanceOptions, InstanceType,
+    MetadataOptions, Seconds, SpecHash, TemplateContent, UserData,
 };
 use foo_planner::desired::{
     Desired, GroupConfig, Identity, IntOrPercent, OnFailure, Remediation, Rollout, RolloutPause, ScaleIn,
@@ -497,8 +497,9 @@ fn content(number: u8) -> Template {
             instance_profile: None,
             key_name: None,
             volumes: Vec::new(),
-            metadata: MetadataOptions { tokens_required: true, hop_limit: 1 },
+            metadata: MetadataOptions::with_tokens(1),
             spot: None,
+            options: InstanceOptions::default(),
             user_data: UserData(Vec::new()),
             tags: BTreeMap::new(),
         },

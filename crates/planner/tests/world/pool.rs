@@ -2,8 +2,8 @@
 
 use super::{Cloud, Kube, Manager, NAME, World};
 use foo_model::{
-    Adoption, DeletionTimeouts, GroupName, GroupSettings, ImageId, InstanceType, MetadataOptions, Seconds,
-    SpecHash, SubnetId, TemplateContent, Timestamp, UserData,
+    Adoption, DeletionTimeouts, GroupName, GroupSettings, ImageId, InstanceOptions, InstanceType,
+    MetadataOptions, Seconds, SpecHash, SubnetId, TemplateContent, Timestamp, UserData,
 };
 use foo_planner::Goal;
 use foo_planner::desired::{
@@ -80,8 +80,9 @@ pub(crate) fn content(spec: &str, data: &str) -> Template {
             instance_profile: None,
             key_name: None,
             volumes: Vec::new(),
-            metadata: MetadataOptions { tokens_required: true, hop_limit: 1 },
+            metadata: MetadataOptions::with_tokens(1),
             spot: None,
+            options: InstanceOptions::default(),
             user_data: UserData(data.as_bytes().to_vec()),
             tags: BTreeMap::new(),
         },

@@ -28,6 +28,7 @@ pub(super) fn document_of(content: &TemplateContent) -> Document {
         volumes,
         metadata,
         spot,
+        options,
         user_data,
         tags,
     } = content;
@@ -37,8 +38,20 @@ pub(super) fn document_of(content: &TemplateContent) -> Document {
         .with("instanceType", Some(Document::text(instance_type)))
         .with("keyName", key_name.as_ref().map(Document::text))
         .with("userData", encoded(user_data))
-        .with("securityGroupIdSet", (!security_groups.is_empty()).then(groups))
         .with("metadataOptions", Some(metadata_options(*metadata)));
+    instance_options(&mut document, options);
+    match options.public_address {
+        None if security_groups.is_empty() => {}
+        None => document.set("securityGroupIdSet", groups()),
+        Some(public) => {
+            let interface = Document::map()
+                .with("deviceIndex", Some(Document::text(0)))
+                .with("associatePublicIpAddress", Some(Document::text(public)))
+                .with("deleteOnTermination", Some(Document::text(true)))
+                .with("groupSet", (!security_groups.is_empty()).then(groups));
+            document.set("networkInterfaceSet", Document::List(vec![interface]));
+        }
+    }
     if let Some(profile) = instance_profile {
         let field = if profile.starts_with("arn:") { "arn" } else { "name" };
         document.set("iamInstanceProfile", Document::map().with(field, Some(Document::text(profile))));
@@ -82,18 +95,64 @@ fn tag_specifications(document: &mut Document, tags: &BTreeMap<String, String>) 
     document.set("tagSpecificationSet", Document::List(specs.collect()));
 }
 
+fn instance_options(document: &mut Document, options: &foo_model::InstanceOptions) {
+    let foo_model::InstanceOptions {
+        detailed_monitoring,
+        public_address: _, // Of the network interface.
+        tenancy,
+        cores,
+        amd_sev_snp,
+        cpu_credits,
+        nitro_enclaves,
+        private_dns,
+    } = options;
+    let on = || Some(Document::text(true));
+    if *detailed_monitoring {
+        document.set("monitoring", Document::map().with("enabled", on()));
+    }
+    if *nitro_enclaves {
+        document.set("enclaveOptions", Document::map().with("enabled", on()));
+    }
+    if let Some(tenancy) = tenancy {
+        let tenancy = <&str>::from(tenancy);
+        document.set("placement", Document::map().with("tenancy", Some(Document::text(tenancy))));
+    }
+    if let Some(credits) = cpu_credits {
+        let credits = <&str>::from(credits);
+        document
+            .set("creditSpecification", Document::map().with("cpuCredits", Some(Document::text(credits))));
+    }
+    let snp = amd_sev_snp.map(|on| Document::text(if on { "enabled" } else { "disabled" }));
+    let cpu = Document::map()
+        .with("coreCount", cores.map(|it| Document::text(it.count)))
+        .with("threadsPerCore", cores.map(|it| Document::text(it.threads)))
+        .with("amdSevSnp", snp);
+    let foo_model::PrivateDns { hostname, a_record, aaaa_record } = private_dns;
+    let names = Document::map()
+        .with("hostnameType", hostname.map(|it| Document::text(<&str>::from(it))))
+        .with("enableResourceNameDnsARecord", a_record.map(Document::text))
+        .with("enableResourceNameDnsAAAARecord", aaaa_record.map(Document::text));
+    for (field, part) in [("cpuOptions", cpu), ("privateDnsNameOptions", names)] {
+        if !part.is_empty() {
+            document.set(field, part);
+        }
+    }
+}
+
 fn metadata_options(options: foo_model::MetadataOptions) -> Document {
-    let foo_model::MetadataOptions { tokens_required, hop_limit } = options;
+    let foo_model::MetadataOptions { tokens_required, hop_limit, disabled, ipv6 } = options;
     let tokens = if tokens_required { "required" } else { "optional" };
     Document::map()
         .with("httpTokens", Some(Document::text(tokens)))
         .with("httpPutResponseHopLimit", Some(Document::text(hop_limit)))
-        .with("httpEndpoint", Some(Document::text("enabled")))
+        .with("httpEndpoint", Some(Document::text(if disabled { "disabled" } else { "enabled" })))
+        .with("httpProtocolIpv6", ipv6.then(|| Document::text("enabled")))
         .with("instanceMetadataTags", Some(Document::text("disabled")))
 }
 
 fn volume(volume: &foo_model::Volume) -> Document {
-    let foo_model::Volume { device, size_gib, kind, iops, throughput, encrypted, kms_key } = volume;
+    let foo_model::Volume { device, size_gib, kind, iops, throughput, encrypted, kms_key, outlives_instance } =
+        volume;
     let ebs = Document::map()
         .with("volumeSize", Some(Document::text(size_gib)))
         .with("volumeType", Some(Document::text(kind.name())))
@@ -101,7 +160,7 @@ fn volume(volume: &foo_model::Volume) -> Document {
         .with("throughput", throughput.map(Document::text))
         .with("encrypted", encrypted.map(Document::text))
         .with("kmsKeyId", kms_key.as_ref().map(Document::text))
-        .with("deleteOnTermination", Some(Document::text(true)));
+        .with("deleteOnTermination", Some(Document::text(!outlives_instance)));
     Document::map().with("deviceName", Some(Document::text(device))).with("ebs", Some(ebs))
 }
 

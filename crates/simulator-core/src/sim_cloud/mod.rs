@@ -24,7 +24,8 @@ use crate::service::Service;
 use crate::world::{Ending, Gate, Inner, World};
 use foo_cloud::{AwsClock, CloudError, ErrorKind, Operation, Result};
 use foo_model::{
-    AwsTime, GroupName, LaunchTemplateId, MetadataOptions, TemplateContent, UserData, operation,
+    AwsTime, GroupName, InstanceOptions, LaunchTemplateId, MetadataOptions, TemplateContent, UserData,
+    operation,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,8 +41,9 @@ pub fn plain_content(user_data: &[u8]) -> TemplateContent {
         instance_profile: None,
         key_name: None,
         volumes: Vec::new(),
-        metadata: MetadataOptions { tokens_required: true, hop_limit: 1 },
+        metadata: MetadataOptions::with_tokens(1),
         spot: None,
+        options: InstanceOptions::default(),
         user_data: UserData(user_data.to_vec()),
         tags: BTreeMap::new(),
     }

@@ -1,8 +1,9 @@
 //! Launches: balance, time, lack of capacity, broken templates, mixes.
 
-use super::scene::{name, refusal, scene, scene_with, source};
+use super::scene::{data, name, refusal, scene, scene_with, source};
 use crate::core::document::Document;
 use crate::core::ec2::instances::Market;
+use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::TemplateKey;
 use crate::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS};
 use crate::core::rules::group::operations::GroupUpdate;
@@ -133,6 +134,63 @@ fn a_template_that_cannot_work_is_refused() {
     let mut bad_subnet = new;
     bad_subnet.subnets = vec![SubnetId::from("subnet-1")];
     assert_eq!(refusal(scene.create(bad_subnet)).0, "ValidationError");
+}
+
+/// EC2 API Reference, RunInstances; EC2 User Guide, "Rules for specifying CPU options".
+#[test]
+fn settings_that_contradict_each_other_or_the_type_are_refused() {
+    let one = |name: &str, value: &str| Document::map().with(name, Some(Document::text(value)));
+    let cpu = |cores: &str, threads: &str| {
+        one("coreCount", cores).with("threadsPerCore", Some(Document::text(threads)))
+    };
+    let interface = || Document::List(vec![one("deviceIndex", "0")]);
+    let enclaves = || ("enclaveOptions", one("enabled", "true"));
+    for (fields, refused) in [
+        (vec![("networkInterfaceSet", interface())], Some("Network interfaces and an instance-level")),
+        (vec![("cpuOptions", cpu("1", "1"))], None),
+        (vec![("cpuOptions", cpu("1", "2"))], None),
+        (vec![("cpuOptions", cpu("2", "2"))], Some("not valid for the instance type with 2 vCPUs")),
+        (vec![("cpuOptions", one("coreCount", "1"))], Some("both CoreCount and ThreadsPerCore")),
+        (vec![("cpuOptions", one("amdSevSnp", "disabled")), enclaves()], None),
+        (vec![("cpuOptions", one("amdSevSnp", "enabled")), enclaves()], Some("cannot be combined")),
+    ] {
+        let scene = scene();
+        let mut document = data("m7i.large").document;
+        for (name, value) in &fields {
+            document.set(name, value.clone());
+        }
+        let mut new = scene.pool((0, 1, 1));
+        new.source = Some(source(&scene.template_of("own", LaunchData { document }), None));
+        match (scene.create(new), refused) {
+            (Ok(()), None) => {}
+            (Err(error), Some(text)) => assert!(error.message.contains(text), "{fields:?}: {error:?}"),
+            (created, _) => panic!("{fields:?}: {created:?}"),
+        }
+    }
+}
+
+/// EC2 User Guide, "Amazon EC2 instance hostname types"; VPC User Guide, "Modify the IP addressing attributes of your subnet".
+#[test]
+fn a_template_decides_on_host_names_and_public_addresses() {
+    let scene = scene();
+    let mut document = Document::map();
+    for field in ["imageId", "instanceType"] {
+        document.set(field, data("m7i.large").document.get(&[field]).expect("it is there").clone());
+    }
+    let interface = Document::map()
+        .with("deviceIndex", Some(Document::text(0)))
+        .with("associatePublicIpAddress", Some(Document::text(true)));
+    document.set("networkInterfaceSet", Document::List(vec![interface]));
+    let names = Document::map().with("hostnameType", Some(Document::text("resource-name")));
+    document.set("privateDnsNameOptions", names);
+    let mut new = scene.pool((0, 1, 1));
+    new.source = Some(source(&scene.template_of("own", LaunchData { document }), None));
+    scene.create(new).expect("a group");
+    scene.wait(30);
+    let id = scene.in_service().remove(0);
+    let addresses = scene.with(|region| region.instances[&id].addresses.clone()).expect("it runs");
+    assert_eq!(addresses.private_dns, format!("{id}.eu-central-1.compute.internal"));
+    assert!(addresses.public.is_some());
 }
 
 /// "A template in use can be deleted: launches then fail." A deregistered image likewise.

@@ -6,8 +6,8 @@ use foo_cloud::{Compute, Groups};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Identity};
 use foo_conformance::python;
 use foo_model::{
-    Decrement, Group, GroupChange, GroupName, GroupSettings, LaunchTemplateId, MetadataOptions, NewGroup,
-    Process, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, UserData,
+    Decrement, Group, GroupChange, GroupName, GroupSettings, InstanceOptions, LaunchTemplateId,
+    MetadataOptions, NewGroup, Process, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, UserData,
 };
 use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
@@ -114,8 +114,9 @@ impl World {
             instance_profile: None,
             key_name: None,
             volumes: Vec::new(),
-            metadata: MetadataOptions { tokens_required: true, hop_limit: 1 },
+            metadata: MetadataOptions::with_tokens(1),
             spot: None,
+            options: InstanceOptions::default(),
             user_data: UserData(b"#!/bin/sh\n".to_vec()),
             tags: BTreeMap::new(),
         }

@@ -26,10 +26,23 @@ fn full_pool() -> Value {
         "securityGroups": [{"id": "sg-1"}, {"tags": {"role": "node"}}],
         "rootVolume": {
             "sizeGiB": 100, "type": "gp3", "iops": 4000, "throughput": 250, "encrypted": true,
-            "kmsKeyID": "alias/nodes",
+            "kmsKeyID": "alias/nodes", "deleteOnTermination": false,
         },
         "volumes": [{"deviceName": "/dev/xvdb", "sizeGiB": 500, "type": "st1"}],
-        "metadataOptions": {"httpTokens": "optional", "httpPutResponseHopLimit": 2},
+        "metadataOptions": {
+            "httpTokens": "optional", "httpPutResponseHopLimit": 2, "httpEndpoint": "enabled",
+            "httpProtocolIPv6": "enabled",
+        },
+        "detailedMonitoring": true,
+        "associatePublicIPAddress": false,
+        "tenancy": "dedicated",
+        "cpuOptions": {"coreCount": 2, "threadsPerCore": 1, "amdSEVSNP": "disabled"},
+        "cpuCredits": "unlimited",
+        "nitroEnclaves": true,
+        "privateDNSNameOptions": {
+            "hostnameType": "resource-name", "enableResourceNameDNSARecord": true,
+            "enableResourceNameDNSAAAARecord": false,
+        },
         "subnets": [{"id": "subnet-1"}, {"tags": {"tier": "private", "team": ""}}],
         "scaleIn": {"policy": "Newest", "maxConcurrentDrains": 3, "stabilizationSeconds": 30},
         "rollout": {
@@ -504,6 +517,37 @@ fn a_volume_that_ec2_would_not_launch_is_refused_at_once() {
         let root = |volume: Value| with(pool(), json!({"rootVolume": volume}));
         let slow = json!({"sizeGiB": 500, "type": "st1"});
         server.refuses(Kind::MachinePool, root(slow), "st1 and sc1 cannot be root volumes").await
+    });
+}
+
+#[test]
+fn options_of_instances_that_contradict_each_other_are_refused_at_once() {
+    on_server(async |server| {
+        let both = "set both coreCount and threadsPerCore, or neither";
+        for (wrong, message) in [
+            (json!({"cpuOptions": {"coreCount": 2}}), both),
+            (json!({"cpuOptions": {"threadsPerCore": 1, "amdSEVSNP": "enabled"}}), both),
+            (json!({"cpuOptions": {}}), "set coreCount and threadsPerCore, or amdSEVSNP"),
+            (json!({"cpuOptions": {"coreCount": 2, "threadsPerCore": 3}}), "threadsPerCore"),
+            (
+                json!({"cpuOptions": {"amdSEVSNP": "enabled"}, "nitroEnclaves": true}),
+                "EC2 has either cpuOptions.amdSEVSNP or nitroEnclaves",
+            ),
+            (json!({"tenancy": "host"}), "tenancy"),
+            (json!({"cpuCredits": "none"}), "cpuCredits"),
+            (json!({"privateDNSNameOptions": {"hostnameType": "ip"}}), "hostnameType"),
+            (json!({"metadataOptions": {"httpEndpoint": "off"}}), "httpEndpoint"),
+        ] {
+            server.refuses(Kind::MachinePool, with(pool(), wrong), message).await?;
+        }
+        for right in [
+            json!({"cpuOptions": {"amdSEVSNP": "disabled"}, "nitroEnclaves": true}),
+            json!({"cpuOptions": {"amdSEVSNP": "enabled"}, "nitroEnclaves": false}),
+            json!({"cpuOptions": {"amdSEVSNP": "enabled"}}),
+        ] {
+            server.accepts(Kind::MachinePool, &with(pool(), right)).await?;
+        }
+        Ok(())
     });
 }
 

@@ -8,11 +8,12 @@ use super::stored::{self, Keeping};
 use crate::pool::names::hex;
 use foo_api::capi::ContractReference;
 use foo_api::names::BOOTSTRAP_GROUP;
-use foo_api::pool::{FooMachinePoolSpec, HttpTokens, Volume as ApiVolume, VolumeType as ApiVolumeType};
+use foo_api::pool::{self as api, FooMachinePoolSpec, HttpTokens, Switch};
 use foo_bootstrap::LIMIT as USER_DATA_LIMIT;
 use foo_model::{
-    Blocked, ImageId, InstanceType, InstancesMix, MetadataOptions, MixOverride, Reason, SecurityGroupId,
-    SpecHash, SpotOptions, SpotStrategy, TemplateContent, UserData, Volume, VolumeType,
+    Blocked, Cores, CpuCredits, HostnameType, ImageId, InstanceOptions, InstanceType, InstancesMix,
+    MetadataOptions, MixOverride, PrivateDns, Reason, SecurityGroupId, SpecHash, SpotOptions, SpotStrategy,
+    TemplateContent, Tenancy, UserData, Volume, VolumeType,
 };
 use foo_planner::desired::Template;
 use serde::Serialize;
@@ -89,8 +90,11 @@ pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Resu
         metadata: MetadataOptions {
             tokens_required: spec.metadata_options.http_tokens == HttpTokens::Required,
             hop_limit: unsigned(spec.metadata_options.http_put_response_hop_limit),
+            disabled: spec.metadata_options.http_endpoint == Some(Switch::Disabled),
+            ipv6: spec.metadata_options.http_protocol_ipv6 == Some(Switch::Enabled),
         },
         spot: spec.spot.as_ref().map(|spot| SpotOptions { max_price: spot.max_price.clone() }),
+        options: options(spec),
         user_data: sent,
         tags: facts.tags,
     };
@@ -138,12 +142,10 @@ pub(in crate::pool) fn mix(spec: &FooMachinePoolSpec) -> Option<InstancesMix> {
         on_demand_base: unsigned(mixed.on_demand_base),
         on_demand_percentage: unsigned(mixed.on_demand_percentage),
         spot_strategy: match mixed.spot_strategy {
-            foo_api::pool::SpotStrategy::PriceCapacityOptimized => SpotStrategy::PriceCapacityOptimized,
-            foo_api::pool::SpotStrategy::CapacityOptimized => SpotStrategy::CapacityOptimized,
-            foo_api::pool::SpotStrategy::CapacityOptimizedPrioritized => {
-                SpotStrategy::CapacityOptimizedPrioritized
-            }
-            foo_api::pool::SpotStrategy::LowestPrice => SpotStrategy::LowestPrice,
+            api::SpotStrategy::PriceCapacityOptimized => SpotStrategy::PriceCapacityOptimized,
+            api::SpotStrategy::CapacityOptimized => SpotStrategy::CapacityOptimized,
+            api::SpotStrategy::CapacityOptimizedPrioritized => SpotStrategy::CapacityOptimizedPrioritized,
+            api::SpotStrategy::LowestPrice => SpotStrategy::LowestPrice,
         },
         spot_max_price: mixed.spot_max_price.clone(),
     })
@@ -169,22 +171,62 @@ fn volumes(spec: &FooMachinePoolSpec, root_device: &str) -> Vec<Volume> {
     root.chain(data).collect()
 }
 
-fn volume(device: &str, volume: &ApiVolume) -> Volume {
+fn volume(device: &str, volume: &api::Volume) -> Volume {
     Volume {
         device: device.to_owned(),
         size_gib: unsigned(volume.size_gib),
         kind: match volume.kind {
-            ApiVolumeType::Gp2 => VolumeType::Gp2,
-            ApiVolumeType::Gp3 => VolumeType::Gp3,
-            ApiVolumeType::Io1 => VolumeType::Io1,
-            ApiVolumeType::Io2 => VolumeType::Io2,
-            ApiVolumeType::St1 => VolumeType::St1,
-            ApiVolumeType::Sc1 => VolumeType::Sc1,
+            api::VolumeType::Gp2 => VolumeType::Gp2,
+            api::VolumeType::Gp3 => VolumeType::Gp3,
+            api::VolumeType::Io1 => VolumeType::Io1,
+            api::VolumeType::Io2 => VolumeType::Io2,
+            api::VolumeType::St1 => VolumeType::St1,
+            api::VolumeType::Sc1 => VolumeType::Sc1,
         },
         iops: volume.iops.map(unsigned),
         throughput: volume.throughput.map(unsigned),
         encrypted: volume.encrypted,
         kms_key: volume.kms_key_id.clone(),
+        outlives_instance: volume.delete_on_termination == Some(false),
+    }
+}
+
+fn options(spec: &FooMachinePoolSpec) -> InstanceOptions {
+    let cpu = spec.cpu_options.as_ref();
+    let cores = |cpu: &api::CpuOptions| {
+        Some(Cores { count: unsigned(cpu.core_count?), threads: unsigned(cpu.threads_per_core?) })
+    };
+    InstanceOptions {
+        detailed_monitoring: spec.detailed_monitoring,
+        public_address: spec.associate_public_ip_address,
+        tenancy: spec.tenancy.map(|tenancy| match tenancy {
+            api::Tenancy::Default => Tenancy::Default,
+            api::Tenancy::Dedicated => Tenancy::Dedicated,
+        }),
+        cores: cpu.and_then(cores),
+        amd_sev_snp: cpu.and_then(|cpu| cpu.amd_sev_snp).map(|it| it == Switch::Enabled),
+        cpu_credits: spec.cpu_credits.map(|credits| match credits {
+            api::CpuCredits::Standard => CpuCredits::Standard,
+            api::CpuCredits::Unlimited => CpuCredits::Unlimited,
+        }),
+        nitro_enclaves: spec.nitro_enclaves,
+        private_dns: spec.private_dns_name_options.as_ref().map(private_dns).unwrap_or_default(),
+    }
+}
+
+fn private_dns(options: &api::PrivateDnsNameOptions) -> PrivateDns {
+    let api::PrivateDnsNameOptions {
+        hostname_type,
+        enable_resource_name_dns_a_record,
+        enable_resource_name_dns_aaaa_record,
+    } = options;
+    PrivateDns {
+        hostname: hostname_type.map(|it| match it {
+            api::HostnameType::IpName => HostnameType::IpName,
+            api::HostnameType::ResourceName => HostnameType::ResourceName,
+        }),
+        a_record: *enable_resource_name_dns_a_record,
+        aaaa_record: *enable_resource_name_dns_aaaa_record,
     }
 }
 
@@ -199,6 +241,8 @@ struct Rolls<'a> {
     volumes: &'a [Volume],
     metadata: &'a MetadataOptions,
     spot: Option<&'a SpotOptions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    options: Option<&'a InstanceOptions>,
     data_secret_name: &'a str,
     version: Option<&'a str>,
     /// Hash of the user data, where new user data replaces instances.
@@ -221,6 +265,7 @@ fn rolls_hash(
         volumes,
         metadata,
         spot,
+        options,
         user_data: _, // In `follows_hash`.
         tags: _,      // In `follows_hash`.
     } = content;
@@ -233,6 +278,7 @@ fn rolls_hash(
         volumes,
         metadata,
         spot: spot.as_ref(),
+        options: Some(options).filter(|it| **it != InstanceOptions::default()),
         data_secret_name,
         version,
         user_data,
@@ -271,6 +317,7 @@ pub(in crate::pool) fn unsigned(number: i32) -> u32 {
 mod tests {
     use super::*;
     use foo_api::pool::{Ami, MetadataOptions as ApiMetadata};
+    use std::collections::BTreeSet;
 
     fn spec() -> FooMachinePoolSpec {
         FooMachinePoolSpec {
@@ -323,6 +370,21 @@ mod tests {
         assert!(template.content.user_data.0.len() < USER_DATA_LIMIT / 2);
         let place = template.object.as_ref().map(|object| object.place.clone());
         assert_eq!(template.hashes().object, place);
+    }
+
+    fn cores(count: i32, threads: i32) -> api::CpuOptions {
+        api::CpuOptions { core_count: Some(count), threads_per_core: Some(threads), amd_sev_snp: None }
+    }
+
+    fn snp(switch: Switch) -> api::CpuOptions {
+        api::CpuOptions { amd_sev_snp: Some(switch), ..api::CpuOptions::default() }
+    }
+
+    fn host(hostname_type: api::HostnameType) -> api::PrivateDnsNameOptions {
+        api::PrivateDnsNameOptions {
+            hostname_type: Some(hostname_type),
+            ..api::PrivateDnsNameOptions::default()
+        }
     }
 
     fn hashes(spec: &FooMachinePoolSpec, facts: Facts) -> (SpecHash, SpecHash) {
@@ -398,6 +460,57 @@ mod tests {
         for hash in changed {
             assert_ne!(hash, before);
         }
+    }
+
+    #[test]
+    fn each_option_of_instances_replaces_them_and_its_absence_does_not() {
+        let set = |change: fn(&mut FooMachinePoolSpec)| {
+            let mut spec = spec();
+            change(&mut spec);
+            (hashes(&spec, facts()).0, template(&spec, facts()).unwrap().content)
+        };
+        let changes: [fn(&mut FooMachinePoolSpec); 16] = [
+            |it| it.detailed_monitoring = true,
+            |it| it.associate_public_ip_address = Some(true),
+            |it| it.associate_public_ip_address = Some(false),
+            |it| it.tenancy = Some(api::Tenancy::Default),
+            |it| it.tenancy = Some(api::Tenancy::Dedicated),
+            |it| it.cpu_options = Some(cores(2, 1)),
+            |it| it.cpu_options = Some(cores(1, 2)),
+            |it| it.cpu_options = Some(snp(Switch::Enabled)),
+            |it| it.cpu_options = Some(snp(Switch::Disabled)),
+            |it| it.cpu_credits = Some(api::CpuCredits::Standard),
+            |it| it.cpu_credits = Some(api::CpuCredits::Unlimited),
+            |it| it.nitro_enclaves = true,
+            |it| it.private_dns_name_options = Some(host(api::HostnameType::IpName)),
+            |it| it.private_dns_name_options = Some(host(api::HostnameType::ResourceName)),
+            |it| it.metadata_options.http_endpoint = Some(Switch::Disabled),
+            |it| it.metadata_options.http_protocol_ipv6 = Some(Switch::Enabled),
+        ];
+        let all: Vec<_> = changes.into_iter().map(set).collect();
+        let distinct: BTreeSet<_> = all.iter().map(|(hash, _)| hash.as_str()).collect();
+        assert_eq!(distinct.len(), changes.len(), "each is a change of its own");
+        assert!(!distinct.contains(hashes(&spec(), facts()).0.as_str()));
+        let same: [fn(&mut FooMachinePoolSpec); 3] = [
+            |it| it.metadata_options.http_endpoint = Some(Switch::Enabled),
+            |it| it.metadata_options.http_protocol_ipv6 = Some(Switch::Disabled),
+            |it| it.private_dns_name_options = Some(api::PrivateDnsNameOptions::default()),
+        ];
+        for change in same {
+            assert_eq!(set(change).0, hashes(&spec(), facts()).0, "what is EC2's default is no change");
+        }
+    }
+
+    #[test]
+    fn a_volume_that_outlives_its_instance_replaces_instances_and_one_that_does_not_changes_nothing() {
+        let with = |delete_on_termination| {
+            let volume = api::Volume { size_gib: 20, delete_on_termination, ..api::Volume::default() };
+            hashes(&FooMachinePoolSpec { root_volume: Some(volume), ..spec() }, facts()).0
+        };
+        assert_eq!(with(None), with(Some(true)));
+        assert_ne!(with(None), with(Some(false)));
+        // Pinned: an upgrade of the manager must not replace Nodes.
+        assert_eq!(with(None).as_str(), "PIN");
     }
 
     #[test]

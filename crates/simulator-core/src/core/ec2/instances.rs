@@ -102,6 +102,13 @@ impl Addresses {
             public: public.map(|address| (address, format!("ec2-{}.{outer}", dashed(address)))),
         }
     }
+
+    /// The private name has the instance's id in place of the address (EC2 User Guide, "Amazon EC2 instance hostname types").
+    pub(crate) fn name_by(&mut self, id: &InstanceId) {
+        if let Some((_, domain)) = self.private_dns.split_once('.') {
+            self.private_dns = format!("{id}.{domain}");
+        }
+    }
 }
 
 /// EC2's number and name of a state (EC2 API Reference, InstanceState).

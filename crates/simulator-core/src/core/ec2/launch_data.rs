@@ -74,6 +74,11 @@ impl LaunchData {
         self.first_interface()?.get_text(&["associatePublicIpAddress"]).map(|text| text == "true")
     }
 
+    /// Whether host names are the ids of instances; the subnets of the simulator have names of addresses.
+    pub fn names_hosts_by_id(&self) -> bool {
+        self.document.get_text(&["privateDnsNameOptions", "hostnameType"]) == Some("resource-name")
+    }
+
     /// Whether it asks for spot instances.
     pub fn is_spot(&self) -> bool {
         self.document.get_text(&["instanceMarketOptions", "marketType"]) == Some("spot")

@@ -2,6 +2,7 @@
 
 pub mod instances;
 pub mod launch_data;
+pub(crate) mod options;
 pub mod scheduled;
 pub mod templates;
 pub(crate) mod volumes;

@@ -332,6 +332,10 @@ impl Region {
             .public_address()
             .unwrap_or(maps_public)
             .then(|| Ipv4Addr::from(u32::from(PUBLIC_BASE).wrapping_add(public_offset)));
+        let mut addresses = Addresses::in_region(&self.name, private, public);
+        if data.names_hosts_by_id() {
+            addresses.name_by(id);
+        }
         let image_info = self.images.get(&image);
         let boots = if fate == Some(CallOutcome::NeverJoins) { Boot::Fails } else { Boot::Succeeds };
         Some(Ec2Instance {
@@ -344,7 +348,7 @@ impl Region {
             subnet: recipe.subnet.clone(),
             vpc: vpc.to_string(),
             zone: recipe.zone.clone(),
-            addresses: Some(Addresses::in_region(&self.name, private, public)),
+            addresses: Some(addresses),
             launched: self.now,
             ended: None,
             template: Some((template.id.clone(), version.number)),

@@ -4,7 +4,7 @@ use super::choose::{ON_DEMAND_STRATEGIES, SPOT_STRATEGIES};
 use crate::core::document::Document;
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::{TemplateKey, Version};
-use crate::core::ec2::volumes;
+use crate::core::ec2::{options, volumes};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::model::{LaunchSource, MixedPolicy, Override, TemplateRef};
 use crate::core::group::requirements::Requirements;
@@ -179,6 +179,9 @@ impl Region {
                  specified AMI. Specify an instance type and an AMI that have matching architectures, and try again.",
                 info.architecture, image.architecture
             )));
+        }
+        if let Some(problem) = options::problem(data, info) {
+            return Err(problem);
         }
         if let Some(problem) = volumes::problems(data, Some(&image.root_device)).into_iter().next() {
             return Err(problem);

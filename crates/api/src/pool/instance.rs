@@ -1,0 +1,86 @@
+//! Settings of instances for which EC2 has defaults: monitoring, addresses, tenancy, processors, DNS names.
+
+use kube::KubeSchema;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Tenancy of instances, as EC2 names it (EC2 User Guide, "Amazon EC2 Dedicated Instances").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Tenancy {
+    /// Hardware that other AWS accounts use, too.
+    Default,
+    /// Hardware that only this AWS account uses.
+    Dedicated,
+}
+
+/// Processors of instances. EC2 takes only combinations that the instance type supports (EC2 User Guide, "Supported CPU
+/// options"): for another one, launches fail. With `mixedInstances` all instance types must support them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new("has(self.coreCount) == has(self.threadsPerCore)")
+        .message("set both coreCount and threadsPerCore, or neither"),
+    validation = Rule::new("has(self.coreCount) || has(self.amdSEVSNP)")
+        .message("set coreCount and threadsPerCore, or amdSEVSNP")
+)]
+pub struct CpuOptions {
+    /// Number of cores. Set it together with `threadsPerCore`. Default: all cores of the instance type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1024))]
+    pub core_count: Option<i32>,
+    /// Threads of each core: 1 turns simultaneous multithreading off. Set it together with `coreCount`. Default: as the
+    /// instance type has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 2))]
+    pub threads_per_core: Option<i32>,
+    /// AMD SEV-SNP, which encrypts the memory of the instance. EC2 has it for some instance types of AMD and some regions, and
+    /// charges for it. Default: `disabled`.
+    #[serde(default, rename = "amdSEVSNP", skip_serializing_if = "Option::is_none")]
+    pub amd_sev_snp: Option<Switch>,
+}
+
+/// Whether something is on, as EC2 spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the words are EC2's own, and say all")]
+pub enum Switch {
+    Enabled,
+    Disabled,
+}
+
+/// How burstable instances (T2, T3, T3a, T4g) use processors above their baseline, as EC2 names it (EC2 User Guide,
+/// "Burstable performance instances").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CpuCredits {
+    /// As long as they have credits.
+    Standard,
+    /// As long as they need; EC2 charges for what exceeds the credits.
+    Unlimited,
+}
+
+/// Private DNS names of instances (EC2 User Guide, "Amazon EC2 instance hostname types").
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PrivateDnsNameOptions {
+    /// What the host name is derived from. Default: as the subnet has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hostname_type: Option<HostnameType>,
+    /// Whether the DNS name with the instance's id resolves to its IPv4 address. Default: as the subnet has it.
+    #[serde(default, rename = "enableResourceNameDNSARecord", skip_serializing_if = "Option::is_none")]
+    pub enable_resource_name_dns_a_record: Option<bool>,
+    /// Whether the DNS name with the instance's id resolves to its IPv6 address. Default: as the subnet has it.
+    #[serde(default, rename = "enableResourceNameDNSAAAARecord", skip_serializing_if = "Option::is_none")]
+    pub enable_resource_name_dns_aaaa_record: Option<bool>,
+}
+
+/// What a host name is derived from, as EC2 names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostnameType {
+    /// The private IPv4 address: `ip-10-0-0-1.ec2.internal`.
+    IpName,
+    /// The id of the instance: `i-0123456789abcdef.ec2.internal`.
+    ResourceName,
+}

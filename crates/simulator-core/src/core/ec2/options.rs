@@ -1,0 +1,47 @@
+//! EC2's rules for settings of a launch that depend on each other or on the instance type.
+
+use super::launch_data::LaunchData;
+use crate::core::catalogue::TypeInfo;
+use crate::core::error::AwsError;
+
+/// What EC2 would refuse in RunInstances. The codes are those of similar refusals **(A)**.
+pub(crate) fn problem(data: &LaunchData, info: &TypeInfo) -> Option<AwsError> {
+    let combination = |text: String| Some(AwsError::new("InvalidParameterCombination", text));
+    let document = &data.document;
+    let of_instance = |name| !document.get_list(&[name]).is_empty();
+    // EC2 API Reference, RunInstances, NetworkInterface.N.
+    if of_instance("networkInterfaceSet")
+        && (of_instance("securityGroupIdSet") || of_instance("securityGroupSet"))
+    {
+        return combination(
+            "Network interfaces and an instance-level security groups may not be specified on the same request"
+                .to_owned(),
+        );
+    }
+    // EC2 User Guide, "Rules for specifying CPU options".
+    let cpu = |name: &str| document.get_text(&["cpuOptions", name]);
+    let number = |name| cpu(name).map(|text| text.parse::<u32>().unwrap_or_default());
+    match (number("coreCount"), number("threadsPerCore")) {
+        (None, None) => {}
+        (Some(cores), Some(threads)) => {
+            let wanted = cores.checked_mul(threads).unwrap_or(u32::MAX);
+            if wanted == 0 || wanted > info.vcpus {
+                return combination(format!(
+                    "The CpuOptions with {cores} cores and {threads} threads per core are not valid for the instance type with \
+                     {} vCPUs",
+                    info.vcpus
+                ));
+            }
+        }
+        _ => {
+            return combination("CpuOptions needs both CoreCount and ThreadsPerCore".to_owned());
+        }
+    }
+    // EC2 User Guide, "AMD SEV-SNP for Amazon EC2 instances".
+    if cpu("amdSevSnp") == Some("enabled")
+        && document.get_text(&["enclaveOptions", "enabled"]) == Some("true")
+    {
+        return combination("AMD SEV-SNP and Nitro Enclaves cannot be combined".to_owned());
+    }
+    None
+}
