@@ -195,6 +195,18 @@ pub struct TemplateData {
     pub user_data: Option<IgnoredAny>,
     /// Tags by type of resource.
     pub tag_specifications: Vec<Tags>,
+    /// Detailed monitoring.
+    pub monitoring: Option<Enabled>,
+    /// Nitro Enclaves.
+    pub enclave_options: Option<Enabled>,
+    /// Where instances are.
+    pub placement: Option<Placement>,
+    /// Processors.
+    pub cpu_options: Option<Cpu>,
+    /// Burstable instances.
+    pub credit_specification: Option<Credits>,
+    /// Private DNS names.
+    pub private_dns_name_options: Option<PrivateDns>,
     /// All other settings.
     #[serde(flatten)]
     pub others: BTreeMap<String, Value>,
@@ -220,6 +232,8 @@ pub struct Interface {
     pub delete_on_termination: Option<bool>,
     /// Ids of its security groups.
     pub groups: Vec<String>,
+    /// Whether it has a public IPv4 address.
+    pub associate_public_ip_address: Option<bool>,
     /// All other settings.
     #[serde(flatten)]
     pub others: BTreeMap<String, Value>,
@@ -274,6 +288,61 @@ pub struct Metadata {
     pub http_protocol_ipv6: Option<String>,
     /// Whether it has the instance's tags.
     pub instance_metadata_tags: Option<String>,
+}
+
+/// Something that is on or off.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Enabled {
+    /// Whether it is on.
+    pub enabled: bool,
+}
+
+/// Where instances are.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Placement {
+    /// `default`, `dedicated` or `host`.
+    pub tenancy: Option<String>,
+    /// All other settings.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, Value>,
+}
+
+/// Processors.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Cpu {
+    /// Number of cores.
+    pub core_count: Option<i32>,
+    /// Threads of each.
+    pub threads_per_core: Option<i32>,
+    /// `enabled` or `disabled`.
+    pub amd_sev_snp: Option<String>,
+    /// All other settings.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, Value>,
+}
+
+/// Burstable instances.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Credits {
+    /// `standard` or `unlimited`.
+    pub cpu_credits: Option<String>,
+}
+
+/// Private DNS names.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct PrivateDns {
+    /// `ip-name` or `resource-name`.
+    pub hostname_type: Option<String>,
+    /// Whether the name with the instance's id resolves to its IPv4 address.
+    pub enable_resource_name_dns_a_record: Option<bool>,
+    /// Whether it resolves to its IPv6 address.
+    #[serde(rename = "EnableResourceNameDnsAAAARecord")]
+    pub enable_resource_name_dns_aaaa_record: Option<bool>,
 }
 
 /// The market of instances.

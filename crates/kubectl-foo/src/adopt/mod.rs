@@ -5,6 +5,7 @@
 pub mod found;
 pub(crate) mod manifest;
 mod obstacles;
+mod options;
 mod pool;
 
 use crate::access::Reads;

@@ -4,11 +4,11 @@
 use super::found::{Ebs, Found, Group, Image, Interface, Mapping, Override, Tags, TemplateData, name_beside};
 use super::manifest::of_name;
 use super::obstacles::AUTOSCALER;
+use super::options;
 use anyhow::{Result, anyhow, bail};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
-    Ami, DataVolume, HttpTokens, MetadataOptions, MixedInstances, MixedInstancesOverride, Spot, SpotStrategy,
-    Volume, VolumeType,
+    Ami, DataVolume, MixedInstances, MixedInstancesOverride, Spot, SpotStrategy, Volume, VolumeType,
 };
 use foo_api::shared::NetworkReference;
 use foo_model::names::TAG_PREFIX;
@@ -50,7 +50,7 @@ pub(super) fn spec(found: &Found) -> Result<Written> {
     if subnets.is_empty() {
         bail!("{name} has no subnets: a FooMachinePool would launch into those of its FooCluster");
     }
-    let spec = FooMachinePoolSpec {
+    let settings = FooMachinePoolSpec {
         group_name: Some(name.clone()),
         launch_template_name,
         adopt: true,
@@ -62,12 +62,12 @@ pub(super) fn spec(found: &Found) -> Result<Written> {
         security_groups: security_groups(data, &mut differences),
         root_volume,
         volumes,
-        metadata_options: metadata(data, &mut differences),
         spot: spot(data, &mut differences),
         subnets,
         tags: tags(group, data),
         ..FooMachinePoolSpec::default()
     };
+    let spec = options::with_options(settings, data, &mut differences);
     if data.user_data.is_some() {
         differences.push(
             "user data: the FooMachinePool uses the bootstrap data of its MachinePool; labels, taints and settings of the kubelet belong \
@@ -99,17 +99,17 @@ fn reference(id: &str) -> NetworkReference {
 }
 
 /// Settings of AWS that the spec does not have.
-fn named<'a>(of: &str, others: &'a BTreeMap<String, Value>) -> impl Iterator<Item = String> + 'a {
+pub(super) fn named<'a>(of: &str, others: &'a BTreeMap<String, Value>) -> impl Iterator<Item = String> + 'a {
     let of = of.to_owned();
     let set = others.iter().filter(|(name, value)| is_set(name, value));
     set.map(move |(name, _)| format!("{name} of the {of}: a FooMachinePool does not have it"))
 }
 
-/// Whether a setting has another value than AWS's default. Without `AssociatePublicIpAddress`, the subnet decides.
+/// Whether a setting has another value than AWS's default.
 fn is_set(name: &str, value: &Value) -> bool {
     match value {
         Value::Null => false,
-        Value::Bool(value) => *value || name == "AssociatePublicIpAddress",
+        Value::Bool(value) => *value,
         Value::Array(items) => !items.is_empty(),
         Value::Object(fields) => fields.iter().any(|(name, value)| is_set(name, value)),
         Value::String(text) => !(name == "InterfaceType" && text == "interface"),
@@ -220,9 +220,6 @@ fn volumes(
         };
         let of_image = image.and_then(|image| of_device(&image.block_device_mappings, device));
         differences.extend(named(&format!("volume {device}"), &ebs.others));
-        if ebs.delete_on_termination == Some(false) {
-            differences.push(format!("volume {device} stays when its instance ends: it is deleted"));
-        }
         let Some(volume) = volume(ebs, of_image) else {
             differences.push(format!("volume {device}: its size or type is not known"));
             continue;
@@ -254,39 +251,8 @@ fn volume(ebs: &Ebs, of_image: Option<&Ebs>) -> Option<Volume> {
         throughput: of_type(|it| it.throughput).filter(|_| kind == VolumeType::Gp3),
         encrypted: ebs.encrypted,
         kms_key_id: ebs.kms_key_id.clone().filter(|_| ebs.encrypted == Some(true)),
+        delete_on_termination: options::delete_on_termination(ebs),
     })
-}
-
-fn metadata(data: &TemplateData, differences: &mut Vec<String>) -> MetadataOptions {
-    let default = MetadataOptions::default();
-    let options = data.metadata_options.clone().unwrap_or_default();
-    let mut is_not = |set: Option<&str>, usual: &str, what: &str| {
-        if let Some(set) = set.filter(|set| *set != usual) {
-            differences.push(format!("{what} {set} of the metadata service: a FooMachinePool has {usual}"));
-        }
-    };
-    is_not(options.http_endpoint.as_deref(), "enabled", "HttpEndpoint");
-    is_not(options.http_protocol_ipv6.as_deref(), "disabled", "HttpProtocolIpv6");
-    is_not(options.instance_metadata_tags.as_deref(), "disabled", "InstanceMetadataTags");
-    if options.http_tokens.is_none() {
-        differences.push(
-            "HttpTokens of the metadata service is not set: a FooMachinePool requires tokens".to_owned(),
-        );
-    }
-    if options.http_put_response_hop_limit.is_none() {
-        differences.push(
-            "HttpPutResponseHopLimit of the metadata service is not set, and may be the image's: a FooMachinePool has 1, with which Pods \
-             do not reach the service"
-                .to_owned(),
-        );
-    }
-    let tokens: Option<HttpTokens> = options.http_tokens.as_deref().and_then(of_name);
-    MetadataOptions {
-        http_tokens: tokens.unwrap_or(default.http_tokens),
-        http_put_response_hop_limit: options
-            .http_put_response_hop_limit
-            .unwrap_or(default.http_put_response_hop_limit),
-    }
 }
 
 fn spot(data: &TemplateData, differences: &mut Vec<String>) -> Option<Spot> {

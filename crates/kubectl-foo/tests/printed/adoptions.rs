@@ -128,7 +128,7 @@ fn everything_in_the_way_and_everything_that_is_lost_is_named() {
     let template = json!({
         "LaunchTemplateName": "workers",
         "LaunchTemplateData": {
-            "ImageId": "resolve:ssm:/team/image", "KeyName": "ops", "EbsOptimized": true, "Placement": {"GroupName": "near"},
+            "ImageId": "resolve:ssm:/team/image", "KeyName": "ops", "EbsOptimized": true, "Placement": {"GroupName": "near", "Tenancy": "host"},
             "IamInstanceProfile": {"Arn": "arn:aws:iam::123456789012:instance-profile/path/nodes"},
             "NetworkInterfaces": [
                 {"DeviceIndex": 0, "Groups": ["sg-1"], "AssociatePublicIpAddress": true, "DeleteOnTermination": false},
@@ -145,7 +145,13 @@ fn everything_in_the_way_and_everything_that_is_lost_is_named() {
             ],
             "MetadataOptions": {"HttpEndpoint": "enabled", "HttpProtocolIpv6": "disabled", "InstanceMetadataTags": "enabled"},
             "InstanceMarketOptions": {"MarketType": "capacity-block"},
-            "UserData": "c2VjcmV0", "Monitoring": {"Enabled": true}, "EnclaveOptions": {"Enabled": false}, "DisableApiStop": false, "LicenseSpecifications": [],
+            "UserData": "c2VjcmV0", "Monitoring": {"Enabled": true}, "EnclaveOptions": {"Enabled": true},
+            "CpuOptions": {"CoreCount": 2, "ThreadsPerCore": 1, "AmdSevSnp": "disabled", "NestedVirtualization": "enabled"},
+            "CreditSpecification": {"CpuCredits": "unlimited"},
+            "PrivateDnsNameOptions": {
+                "HostnameType": "resource-name", "EnableResourceNameDnsARecord": true, "EnableResourceNameDnsAAAARecord": false,
+            },
+            "DisableApiStop": false, "LicenseSpecifications": [],
             "TagSpecifications": [
                 {"ResourceType": "instance", "Tags": [{"Key": "team", "Value": "red"}]},
                 {"ResourceType": "volume", "Tags": [{"Key": "disk", "Value": "yes"}]},

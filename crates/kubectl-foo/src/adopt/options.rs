@@ -1,0 +1,101 @@
+//! Settings of instances that EC2 has defaults for, from a launch template to a FooMachinePool.
+
+use super::found::{Cpu, Ebs, Metadata, Placement, PrivateDns, TemplateData};
+use super::manifest::of_name;
+use super::pool::named;
+use foo_api::FooMachinePoolSpec;
+use foo_api::pool::{CpuOptions, HttpTokens, MetadataOptions, PrivateDnsNameOptions, Switch, Tenancy};
+
+/// The spec with these settings of the launch template. What no FooMachinePool can have is named.
+pub(super) fn with_options(
+    spec: FooMachinePoolSpec,
+    data: &TemplateData,
+    differences: &mut Vec<String>,
+) -> FooMachinePoolSpec {
+    let is_on = |it: &Option<super::found::Enabled>| it.as_ref().is_some_and(|it| it.enabled);
+    let credits = data.credit_specification.as_ref().and_then(|it| it.cpu_credits.as_deref());
+    let first = data.network_interfaces.iter().find(|it| it.device_index.unwrap_or(0) == 0);
+    FooMachinePoolSpec {
+        metadata_options: metadata(data.metadata_options.as_ref(), differences),
+        detailed_monitoring: is_on(&data.monitoring),
+        associate_public_ip_address: first.and_then(|it| it.associate_public_ip_address),
+        tenancy: data.placement.as_ref().and_then(|it| tenancy(it, differences)),
+        cpu_options: data.cpu_options.as_ref().and_then(|it| cpu_options(it, differences)),
+        cpu_credits: credits.and_then(of_name),
+        nitro_enclaves: is_on(&data.enclave_options),
+        private_dns_name_options: data.private_dns_name_options.as_ref().map(private_dns),
+        ..spec
+    }
+}
+
+/// Whether a volume is deleted with its instance; absent if it is.
+pub(super) fn delete_on_termination(ebs: &Ebs) -> Option<bool> {
+    ebs.delete_on_termination.filter(|is_deleted| !is_deleted)
+}
+
+fn tenancy(placement: &Placement, differences: &mut Vec<String>) -> Option<Tenancy> {
+    differences.extend(named("placement", &placement.others));
+    let name = placement.tenancy.as_deref()?;
+    let known = of_name(name);
+    if known.is_none() {
+        differences.push(format!("tenancy {name}: a FooMachinePool has default or dedicated"));
+    }
+    known
+}
+
+fn cpu_options(cpu: &Cpu, differences: &mut Vec<String>) -> Option<CpuOptions> {
+    let Cpu { core_count, threads_per_core, amd_sev_snp, others } = cpu;
+    differences.extend(named("CPU options", others));
+    let (core_count, threads_per_core) = core_count.zip(*threads_per_core).unzip();
+    let amd_sev_snp: Option<Switch> = amd_sev_snp.as_deref().and_then(of_name);
+    let options = CpuOptions { core_count, threads_per_core, amd_sev_snp };
+    Some(options).filter(|it| *it != CpuOptions::default())
+}
+
+fn private_dns(names: &PrivateDns) -> PrivateDnsNameOptions {
+    let PrivateDns { hostname_type, enable_resource_name_dns_a_record, enable_resource_name_dns_aaaa_record } =
+        names;
+    PrivateDnsNameOptions {
+        hostname_type: hostname_type.as_deref().and_then(of_name),
+        enable_resource_name_dns_a_record: *enable_resource_name_dns_a_record,
+        enable_resource_name_dns_aaaa_record: *enable_resource_name_dns_aaaa_record,
+    }
+}
+
+fn metadata(options: Option<&Metadata>, differences: &mut Vec<String>) -> MetadataOptions {
+    let default = MetadataOptions::default();
+    let options = options.cloned().unwrap_or_default();
+    if options.instance_metadata_tags.as_deref().is_some_and(|tags| tags != "disabled") {
+        differences
+            .push("tags in the metadata service: instances of a FooMachinePool have none there".to_owned());
+    }
+    if options.http_tokens.is_none() {
+        differences.push(
+            "HttpTokens of the metadata service is not set: a FooMachinePool requires tokens".to_owned(),
+        );
+    }
+    if options.http_put_response_hop_limit.is_none() {
+        differences.push(
+            "HttpPutResponseHopLimit of the metadata service is not set, and may be the image's: a FooMachinePool has 1, with which Pods \
+             do not reach the service"
+                .to_owned(),
+        );
+    }
+    let tokens: Option<HttpTokens> = options.http_tokens.as_deref().and_then(of_name);
+    MetadataOptions {
+        http_tokens: tokens.unwrap_or(default.http_tokens),
+        http_put_response_hop_limit: options
+            .http_put_response_hop_limit
+            .unwrap_or(default.http_put_response_hop_limit),
+        http_endpoint: options
+            .http_endpoint
+            .as_deref()
+            .and_then(of_name)
+            .filter(|it| *it == Switch::Disabled),
+        http_protocol_ipv6: options
+            .http_protocol_ipv6
+            .as_deref()
+            .and_then(of_name)
+            .filter(|it| *it == Switch::Enabled),
+    }
+}
