@@ -24,7 +24,7 @@ pub(crate) fn problem(data: &LaunchData, info: &TypeInfo) -> Option<AwsError> {
     match (number("coreCount"), number("threadsPerCore")) {
         (None, None) => {}
         (Some(cores), Some(threads)) => {
-            let wanted = cores.checked_mul(threads).unwrap_or(u32::MAX);
+            let wanted = cores.saturating_mul(threads);
             if wanted == 0 || wanted > info.vcpus {
                 return combination(format!(
                     "The CpuOptions with {cores} cores and {threads} threads per core are not valid for the instance type with \
