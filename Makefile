@@ -25,7 +25,7 @@ bin := $(or $(CARGO_TARGET_DIR),target)/debug
 # target is asked for. So every build here selects the whole workspace and one small test: then it uses exactly the
 # dependencies that `cargo test --workspace` uses, and nothing (the AWS SDK least of all) is compiled twice.
 build_xtask := cargo build --workspace --bin xtask --test golden
-build_programs := cargo build --workspace --bins --test golden
+build_programs := cargo --config hack/optimised.toml build --workspace --bins --test golden
 
 # Programs of a release name no folder of the machine that built them. (aws-lc, the C code among them, sees to that itself.)
 remap := --remap-path-prefix=$(CURDIR)=/src --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo \

@@ -46,6 +46,9 @@ const WAITING_AT_A_TIME: &str = "4";
 /// each response is lost, as in the controller's suite on a paused clock in every run. `make conformance`: a cluster that manages itself.
 const BEFORE_A_RELEASE: [&str; 2] = ["crashes::", "self_hosted::"];
 
+/// What is compiled with optimisations for a run of all tests, as `make build` compiles it.
+const OPTIMISED: [&str; 2] = ["--config", "hack/optimised.toml"];
+
 /// How many of the longest tests the report lists.
 const LONGEST: usize = 20;
 
@@ -87,7 +90,7 @@ fn whole(root: &Path, total: &Mutex<Total>) -> Result<()> {
     let (mut waiting, computing): (Vec<Program>, Vec<Program>) =
         programs.into_iter().partition(Program::waits);
     waiting.sort_by_key(Program::place);
-    add(total, listen("", cargo(root).args(["test", "--workspace", "--doc", "--no-fail-fast"]))?.0);
+    add(total, listen("", cargo(root).args(OPTIMISED).args(["test", "--workspace", "--doc", "--no-fail-fast"]))?.0);
     computing.into_iter().try_for_each(|program| program.run("", total))?;
     let waiting = Mutex::new(waiting.into_iter());
     let next = || waiting.lock().ok().and_then(|mut programs| programs.next());
@@ -133,6 +136,7 @@ struct Profile {
 
 fn programs(root: &Path) -> Result<Vec<Program>> {
     let output = cargo(root)
+        .args(OPTIMISED)
         .args(["test", "--workspace", "--no-run", "--message-format", "json-render-diagnostics"])
         .stderr(Stdio::inherit())
         .output()
