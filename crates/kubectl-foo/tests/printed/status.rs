@@ -161,6 +161,52 @@ fn what_is_under_way_has_its_progress_and_what_is_not_well_its_reason() {
     golden("status-under-way", &facts, Machines::Unsettled);
 }
 
+/// docs/images/status-watch.svg shows this text.
+#[test]
+fn a_roll_out_is_shown_with_the_machines_that_it_replaces() {
+    let mut rolling = pool(&[
+        condition("Ready", "True", "RollingOut", ""),
+        condition("RollingOut", "True", "RollingOut", "2 of 4 instances updated"),
+    ]);
+    let status = rolling.status.as_mut().unwrap();
+    (status.replicas, status.ready_replicas, status.up_to_date_replicas) = (Some(4), Some(3), Some(2));
+    status.rollout = Some(read(json!({
+        "phase": "Rolling", "targetHash": "v1-x", "updated": 2, "outdated": 2,
+        "message": "waiting for Cluster API to drain workers-0a1b",
+    })));
+    let outdated =
+        json!({"conditions": [condition("UpToDate", "False", "Outdated", "launched from version 6")]});
+    let draining = json!({"nodeRef": {"name": "node-a"}, "conditions": [
+        condition("Deleting", "True", "DrainingNode", "Drain not completed yet"),
+        condition("Ready", "True", "Ready", ""),
+    ]});
+    rolling.metadata.labels = Some([("cluster.x-k8s.io/cluster-name".to_owned(), "prod".to_owned())].into());
+    let mut facts = Facts {
+        pools: Some(vec![rolling]),
+        foo_machines: Some(vec![
+            foo_machine("workers-0a1b", &outdated),
+            foo_machine("workers-0c2d", &outdated),
+            foo_machine("workers-0e3f", &json!({})),
+            foo_machine("workers-0f4a", &json!({})),
+        ]),
+        machines: Some(vec![
+            machine("workers-0a1b", true, &draining),
+            machine("workers-0c2d", false, &Value::Null),
+            machine("workers-0e3f", false, &Value::Null),
+            machine("workers-0f4a", false, &json!({})),
+        ]),
+        ..well()
+    };
+    let named = "prod";
+    let cluster = &mut facts.clusters[0];
+    cluster.metadata.name = Some(named.to_owned());
+    cluster.spec.infrastructure_ref.as_mut().unwrap().name = named.to_owned();
+    cluster.spec.control_plane_ref.as_mut().unwrap().name = named.to_owned();
+    facts.foo_clusters.as_mut().unwrap()[0].metadata.name = Some(named.to_owned());
+    facts.control_planes.as_mut().unwrap()[0].metadata.name = Some(named.to_owned());
+    golden("status-rolling", &facts, Machines::Unsettled);
+}
+
 #[test]
 fn what_could_not_be_read_or_belongs_to_nothing_is_named() {
     let mut facts = well();
