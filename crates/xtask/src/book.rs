@@ -46,8 +46,10 @@ pub fn write(root: &Path, out: &Path, repository: &str) -> Result<PathBuf> {
         };
         save(&folder.path().join(path), &text)?;
     }
-    for file in files.iter().filter(|file| file.path.starts_with("docs/") && !is_page(&file.path)) {
-        save(&folder.path().join(&file.path), &file.text)?;
+    // Pictures, and the JSON files that pages link to.
+    for path in files::paths(root)?.iter().filter(|path| path.starts_with("docs/") && !is_page(path)) {
+        let bytes = std::fs::read(root.join(path)).with_context(|| format!("reading {path}"))?;
+        save(&folder.path().join(path), &bytes)?;
     }
     crate::sources::emptied(out)?;
     let out = std::path::absolute(out).context("the path of the book")?;
@@ -109,13 +111,13 @@ fn in_the_book(page: &File, target: &str, repository: &str) -> String {
     if heading.is_empty() { format!("{repository}/{path}") } else { format!("{repository}/{path}#{heading}") }
 }
 
-fn save(path: &Path, text: &str) -> Result<()> {
+fn save(path: &Path, text: impl AsRef<[u8]>) -> Result<()> {
     let folder = path.parent().context("a file without a folder")?;
     std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
     std::fs::write(path, text).with_context(|| format!("writing {}", path.display()))
 }
 
-/// Links between pages of the book that lead to no page, or to no element of it.
+/// Links between pages of the book that lead to no page, or to no element of it, and pictures that are not there.
 fn dead_links(book: &Path) -> Result<Vec<String>> {
     let mut pages = BTreeMap::new();
     read_pages(book, book, &mut pages)?;
@@ -123,7 +125,7 @@ fn dead_links(book: &Path) -> Result<Vec<String>> {
     // The links of the page for addresses that do not exist begin at the root of the server.
     for (path, text) in pages.iter().filter(|(path, _)| *path != "404.html") {
         let page = File { path: path.clone(), text: String::new() };
-        for link in attributes(text, "href") {
+        for link in attributes(text, "href").chain(attributes(text, "src")) {
             if link.contains("://") || link.starts_with("mailto:") {
                 continue;
             }
@@ -182,6 +184,9 @@ mod tests {
         let first = write(&crate::root(), &out.path().join("book"), REPOSITORY).unwrap();
         let text = std::fs::read_to_string(first).unwrap();
         assert!(text.contains("cluster-api-provider-foo") && text.contains("operations/install.html"));
+        let picture = |path: &str| std::fs::read(out.path().join("book/docs").join(path)).unwrap();
+        assert!(picture("images/components.svg").starts_with(b"<svg "));
+        assert!(picture("screenshots/simulator.png").starts_with(b"\x89PNG"), "it is not text");
     }
 
     #[test]
@@ -211,11 +216,14 @@ mod tests {
         let book = tempfile::tempdir().unwrap();
         save(
             &book.path().join("a.html"),
-            r#"<a href="b/c.html#d"></a> <a href="b/c.html#e"></a> <a href="f.html">"#,
+            r#"<a href="b/c.html#d"></a> <a href="b/c.html#e"></a> <a href="f.html"> <img src="g.svg">"#,
         )
         .unwrap();
         save(&book.path().join("b/c.html"), r#"<h2 id="d"> <a href="../a.html"> <a href="https://host/">"#)
             .unwrap();
-        assert_eq!(dead_links(book.path()).unwrap(), ["a.html: b/c.html#e", "a.html: f.html"]);
+        assert_eq!(
+            dead_links(book.path()).unwrap(),
+            ["a.html: b/c.html#e", "a.html: f.html", "a.html: g.svg"]
+        );
     }
 }

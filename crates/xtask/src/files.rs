@@ -10,8 +10,8 @@ pub(crate) struct File {
     pub(crate) text: String,
 }
 
-/// Every text file that is, or would be, committed.
-pub(crate) fn read(root: &Path) -> Result<Vec<File>> {
+/// The path of every file that is, or would be, committed, from the root of the repository.
+pub(crate) fn paths(root: &Path) -> Result<Vec<String>> {
     let output = Command::new("git")
         .current_dir(root)
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
@@ -19,11 +19,18 @@ pub(crate) fn read(root: &Path) -> Result<Vec<File>> {
         .context("running git ls-files")?;
     ensure!(output.status.success(), "git ls-files: {}", String::from_utf8_lossy(&output.stderr));
     let list = String::from_utf8(output.stdout).context("a file name that is not UTF-8")?;
+    // Not there: deleted but not committed.
+    let is_there = |path: &&str| !path.is_empty() && root.join(path).is_file();
+    Ok(list.split('\0').filter(is_there).map(str::to_owned).collect())
+}
+
+/// Every text file of these.
+pub(crate) fn read(root: &Path) -> Result<Vec<File>> {
     let mut files = Vec::new();
-    for path in list.split('\0').filter(|path| !path.is_empty()) {
-        // Not there: deleted but not committed. Not UTF-8: no text.
-        if let Ok(text) = std::fs::read_to_string(root.join(path)) {
-            files.push(File { path: path.to_owned(), text });
+    for path in paths(root)? {
+        // Not UTF-8: no text.
+        if let Ok(text) = std::fs::read_to_string(root.join(&path)) {
+            files.push(File { path, text });
         }
     }
     Ok(files)

@@ -14,7 +14,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Write the generated files: CRDs, RBAC, IAM policy, reference pages
+    /// Write the generated files: CRDs, RBAC, IAM policy, reference pages, pictures
     Generate {
         /// Only check that they are up to date
         #[arg(long)]

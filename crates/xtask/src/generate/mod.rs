@@ -9,6 +9,7 @@ mod dashboards;
 mod file;
 mod iam;
 mod names_in_aws;
+mod pictures;
 pub(crate) mod rbac;
 
 use anyhow::{Context as _, Result, bail};
@@ -25,12 +26,13 @@ pub fn files() -> Result<Vec<Generated>> {
     files.push(conditions::file()?);
     files.push(names_in_aws::file()?);
     files.extend(dashboards::files()?);
+    files.extend(pictures::files()?);
     Ok(files)
 }
 
 pub(crate) use crd::values as crds;
 
-/// Writes them all, and removes CRDs of kinds and dashboards that are no more.
+/// Writes them all, and removes CRDs of kinds, dashboards and pictures that are no more.
 pub fn write(root: &Path) -> Result<()> {
     let files = files()?;
     for file in &files {
@@ -76,7 +78,7 @@ fn difference(root: &Path, file: &Generated) -> Option<String> {
 /// Files in folders that hold nothing but generated files.
 fn left_over(root: &Path, files: &[Generated]) -> Result<Vec<String>> {
     let mut left = Vec::new();
-    for generated in [crd::FOLDER, dashboards::FOLDER] {
+    for generated in [crd::FOLDER, dashboards::FOLDER, pictures::FOLDER] {
         let folder = root.join(generated);
         if !folder.exists() {
             continue;
