@@ -381,7 +381,8 @@ impl Canvas {
     pub(super) fn finish(self) -> Result<String> {
         let faults = self.faults();
         ensure!(faults.is_empty(), "the picture {:?}:\n  {}", self.title, faults.join("\n  "));
-        let Area { left, top, right, bottom } = self.covered.unwrap_or(Area::at(0, 0, 1, 1)).wider(12);
+        let Area { left, top, right, bottom } =
+            self.covered.unwrap_or_else(|| Area::at(0, 0, 1, 1)).wider(12);
         let (width, height) = (right - left, bottom - top);
         let view = format!("{left} {top} {width} {height}");
         let (title, about) = (escaped(&self.title), escaped(&self.about));
