@@ -90,7 +90,10 @@ fn whole(root: &Path, total: &Mutex<Total>) -> Result<()> {
     let (mut waiting, computing): (Vec<Program>, Vec<Program>) =
         programs.into_iter().partition(Program::waits);
     waiting.sort_by_key(Program::place);
-    add(total, listen("", cargo(root).args(OPTIMISED).args(["test", "--workspace", "--doc", "--no-fail-fast"]))?.0);
+    add(
+        total,
+        listen("", cargo(root).args(OPTIMISED).args(["test", "--workspace", "--doc", "--no-fail-fast"]))?.0,
+    );
     computing.into_iter().try_for_each(|program| program.run("", total))?;
     let waiting = Mutex::new(waiting.into_iter());
     let next = || waiting.lock().ok().and_then(|mut programs| programs.next());

@@ -10,6 +10,8 @@ mod machines;
 mod node_group;
 #[path = "contract/odd.rs"]
 mod odd;
+#[path = "contract/options.rs"]
+mod options;
 #[path = "contract/order.rs"]
 mod order;
 #[path = "contract/pause.rs"]

@@ -2,9 +2,10 @@
 
 use super::found::{Cpu, Ebs, Metadata, Placement, PrivateDns, TemplateData};
 use super::manifest::of_name;
-use super::pool::named;
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{CpuOptions, HttpTokens, MetadataOptions, PrivateDnsNameOptions, Switch, Tenancy};
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// The spec with these settings of the launch template. What no FooMachinePool can have is named.
 pub(super) fn with_options(
@@ -25,6 +26,25 @@ pub(super) fn with_options(
         nitro_enclaves: is_on(&data.enclave_options),
         private_dns_name_options: data.private_dns_name_options.as_ref().map(private_dns),
         ..spec
+    }
+}
+
+/// Settings of AWS that the spec does not have.
+pub(super) fn named<'a>(of: &str, others: &'a BTreeMap<String, Value>) -> impl Iterator<Item = String> + 'a {
+    let of = of.to_owned();
+    let set = others.iter().filter(|(name, value)| is_set(name, value));
+    set.map(move |(name, _)| format!("{name} of the {of}: a FooMachinePool does not have it"))
+}
+
+/// Whether a setting has another value than AWS's default.
+fn is_set(name: &str, value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(value) => *value,
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => fields.iter().any(|(name, value)| is_set(name, value)),
+        Value::String(text) => !(name == "InterfaceType" && text == "interface"),
+        Value::Number(number) => !(name == "NetworkCardIndex" && number.as_i64() == Some(0)),
     }
 }
 

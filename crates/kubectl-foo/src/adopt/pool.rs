@@ -4,7 +4,7 @@
 use super::found::{Ebs, Found, Group, Image, Interface, Mapping, Override, Tags, TemplateData, name_beside};
 use super::manifest::of_name;
 use super::obstacles::AUTOSCALER;
-use super::options;
+use super::options::{self, named};
 use anyhow::{Result, anyhow, bail};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
@@ -12,7 +12,6 @@ use foo_api::pool::{
 };
 use foo_api::shared::NetworkReference;
 use foo_model::names::TAG_PREFIX;
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Devices that are the root volume of nearly all images (EC2 User Guide, "Device names for volumes").
@@ -96,25 +95,6 @@ fn template_name(found: &Found) -> Result<Option<String>> {
 
 fn reference(id: &str) -> NetworkReference {
     NetworkReference { id: Some(id.trim().to_owned()), tags: None }
-}
-
-/// Settings of AWS that the spec does not have.
-pub(super) fn named<'a>(of: &str, others: &'a BTreeMap<String, Value>) -> impl Iterator<Item = String> + 'a {
-    let of = of.to_owned();
-    let set = others.iter().filter(|(name, value)| is_set(name, value));
-    set.map(move |(name, _)| format!("{name} of the {of}: a FooMachinePool does not have it"))
-}
-
-/// Whether a setting has another value than AWS's default.
-fn is_set(name: &str, value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(value) => *value,
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(fields) => fields.iter().any(|(name, value)| is_set(name, value)),
-        Value::String(text) => !(name == "InterfaceType" && text == "interface"),
-        Value::Number(number) => !(name == "NetworkCardIndex" && number.as_i64() == Some(0)),
-    }
 }
 
 type Types = (Option<String>, Option<MixedInstances>);
