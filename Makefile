@@ -25,7 +25,9 @@ bin := $(or $(CARGO_TARGET_DIR),target)/debug
 # target is asked for. So every build here selects the whole workspace and one small test: then it uses exactly the
 # dependencies that `cargo test --workspace` uses, and nothing (the AWS SDK least of all) is compiled twice.
 build_xtask := cargo build --workspace --bin xtask --test golden
-build_programs := cargo --config hack/optimised.toml build --workspace --bins --test golden
+# As `make test` compiles: what follows a build uses the same, so that nothing is compiled twice.
+optimised := cargo --config hack/optimised.toml
+build_programs := $(optimised) build --workspace --bins --test golden
 
 # Programs of a release name no folder of the machine that built them. (aws-lc, the C code among them, sees to that itself.)
 remap := --remap-path-prefix=$(CURDIR)=/src --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo \
@@ -69,13 +71,13 @@ advisories: prerequisites cargo-deny ## Take newer advisories (hack/advisories.t
 	@cargo xtask deny
 
 conformance: tools build ## Cluster API's own end-to-end specs with every flavour, on real components, and those left out (make test plays a few)
-	@FOO_SPECS=whole cargo test --workspace --test upstream -- --nocapture
-	@cargo test --workspace --test eks -- self_hosted:: --nocapture
+	@FOO_SPECS=whole $(optimised) test --workspace --test upstream -- --nocapture
+	@$(optimised) test --workspace --test eks -- self_hosted:: --nocapture
 
 chaos: tools build ## Roll-outs under accidents on real components, and a kill around each change of AWS (CHAOS_MINUTES=60 CHAOS_SIZE=20 CHAOS_SEED=1)
 	@CHAOS_MINUTES=$(or $(CHAOS_MINUTES),60) CHAOS_SIZE=$(or $(CHAOS_SIZE),20) CHAOS_SEED=$(or $(CHAOS_SEED),1) \
-	    cargo test --workspace --test chaos -- storms --nocapture
-	@cargo test --workspace --test eks --test network -- crashes:: --nocapture
+	    $(optimised) test --workspace --test chaos -- storms --nocapture
+	@$(optimised) test --workspace --test eks --test network -- crashes:: --nocapture
 
 bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--full: all sizes, over an hour)
 	$(call timed,planner,cargo run --release --quiet -p foo-planner --example plan_1000)
@@ -83,7 +85,7 @@ bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--f
 	    $(wildcard $(bin)/../tmp/python/bin/python))
 	$(call timed,runtime extension,cargo run --release --quiet -p foo-runtime-sdk --example load_sdk)
 	$(call timed,our runtime extension,cargo run --release --quiet -p foo-runtime-extension --no-default-features --example load_extension)
-	$(call timed,heartbeats,cargo test --quiet --workspace --test suite -- --exact --nocapture \
+	$(call timed,heartbeats,$(optimised) test --quiet --workspace --test suite -- --exact --nocapture \
 	    taken::heartbeats_are_sent_in_a_throttling_storm)
 	$(call timed,networks,FOO_FIGURES=whole cargo test --release --quiet -p foo-controller --no-default-features --test suite -- \
 	    --exact --nocapture --test-threads 1 \

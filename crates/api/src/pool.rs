@@ -107,6 +107,10 @@ use std::collections::BTreeMap;
         .message("st1 and sc1 cannot be root volumes"),
     validation = Rule::new("!has(self.userDataStorage) || has(self.iamInstanceProfile)")
         .message("userDataStorage needs iamInstanceProfile, whose role reads the user data"),
+    validation = Rule::new("!has(self.cpuCredits) || !has(self.instanceType) || self.instanceType.startsWith('t')")
+        .message("cpuCredits is for burstable instance types: T2, T3, T3a, T4g"),
+    validation = Rule::new("!has(self.cpuCredits) || !has(self.mixedInstances) || self.mixedInstances.overrides.all(choice, choice.instanceType.startsWith('t'))")
+        .message("cpuCredits is for burstable instance types: all of mixedInstances.overrides have to be T2, T3, T3a or T4g"),
     validation = Rule::new("!has(self.cpuOptions) || !has(self.cpuOptions.amdSEVSNP) || self.cpuOptions.amdSEVSNP != 'enabled' || !has(self.nitroEnclaves) || !self.nitroEnclaves")
         .message("EC2 has either cpuOptions.amdSEVSNP or nitroEnclaves")
 )]
@@ -203,8 +207,8 @@ pub struct FooMachinePoolSpec {
     /// Processors of the instances. Default: as the instance type has them. A change replaces the instances (`rollout`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_options: Option<CpuOptions>,
-    /// How burstable instances use processors above their baseline; EC2 ignores it for other instance types. Default: as the
-    /// AWS account has it for the instance family. A change replaces the instances (`rollout`).
+    /// How burstable instances use processors above their baseline. EC2 may refuse to launch other instance types with it.
+    /// Default: as the AWS account has it for the instance family. A change replaces the instances (`rollout`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_credits: Option<CpuCredits>,
     /// Whether the instances can run AWS Nitro Enclaves. Their instance types must support them. Default: false. A change

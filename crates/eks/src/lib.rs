@@ -73,6 +73,7 @@ pub use plan::plan;
 pub use recorded::Recorded;
 pub use report::Report;
 pub use steps::delete::UNCONFIRMED;
+pub use steps::releases::canonical_configuration;
 
 use foo_calls::{Calls, Domain, Violation};
 

@@ -117,7 +117,7 @@ impl MetadataOptions {
 }
 
 /// Settings of instances that EC2 has defaults for. What has its default is not serialized: hashes of what exists stay the
-/// same when a setting is added.
+/// same when a setting is added. Names and order of the fields are part of a hash, so they never change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InstanceOptions {

@@ -63,7 +63,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<ExitCode> {
         whole(root, &total)?;
     } else {
         let mut command = cargo(root);
-        add(&total, listen("", command.args(["test"]).args(arguments))?.0);
+        add(&total, listen("", command.args(OPTIMISED).arg("test").args(arguments))?.0);
     }
     let total = total.into_inner().unwrap_or_default();
     let mut out = std::io::stdout().lock();

@@ -43,9 +43,10 @@ pub struct CpuOptions {
 /// Whether something is on, as EC2 spells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the words are EC2's own, and say all")]
 pub enum Switch {
+    /// On.
     Enabled,
+    /// Off.
     Disabled,
 }
 
@@ -79,8 +80,8 @@ pub struct PrivateDnsNameOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostnameType {
-    /// The private IPv4 address: `ip-10-0-0-1.ec2.internal`.
+    /// The private IPv4 address: `ip-10-0-0-1.eu-central-1.compute.internal`.
     IpName,
-    /// The id of the instance: `i-0123456789abcdef.ec2.internal`.
+    /// The id of the instance: `i-0123456789abcdef0.eu-central-1.compute.internal`.
     ResourceName,
 }

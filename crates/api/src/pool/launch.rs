@@ -180,8 +180,8 @@ pub struct MetadataOptions {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 64))]
     pub http_put_response_hop_limit: i32,
-    /// Whether the service responds at all. Without it no image family joins a cluster by itself, and no AWS SDK on the
-    /// instance finds the credentials of its instance profile. Default: `enabled`.
+    /// Whether the service responds at all. Without it the Nodes of no image family join, and no AWS SDK on the instance finds
+    /// the credentials of its instance profile. Default: `enabled`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_endpoint: Option<Switch>,
     /// Whether the service has an IPv6 address, too. Default: `disabled`.

@@ -33,6 +33,8 @@ pub(crate) fn fields(state: &Value) -> Fields {
 
 /// What ends the path of a field whose values are not shown: they may contain secrets, or say something about one.
 const HIDDEN: [&str; 2] = [".configuration", ".userDataAndTags"];
+/// Stands for the value that such a field has now.
+const NOT_SHOWN: &str = "not shown";
 /// The longest value of a change of the spec that is shown, in characters.
 const LONGEST_VALUE: usize = 1_000;
 /// The longest value of a setting in AWS: a tag has at most 256 characters.
@@ -47,18 +49,31 @@ pub(crate) fn differences(before: &Fields, after: &Fields) -> Vec<PlannedChange>
     differing(before, after).take(NAMED_CHANGES).map(change).collect()
 }
 
-/// The fields of each resource in AWS, by the resource's name.
-pub(crate) type Resources = BTreeMap<String, Fields>;
+/// A resource in AWS.
+pub(crate) struct Resource {
+    /// Its name for users.
+    pub(crate) name: String,
+    /// Its settings.
+    pub(crate) settings: Fields,
+}
+
+/// Resources, by what identifies them.
+pub(crate) type Resources = BTreeMap<String, Resource>;
+
+/// Resources that their names identify.
+pub(crate) fn by_name(all: impl IntoIterator<Item = (String, Fields)>) -> Resources {
+    all.into_iter().map(|(name, settings)| (name.clone(), Resource { name, settings })).collect()
+}
 
 /// The settings that differ between what AWS has now and what it has at the end of a plan; of many, the first ones. The calls of
-/// the plan are all that changes them, so these are the settings that the planner decides to change. What is created or
-/// deleted has no settings to compare.
+/// the plan, and changes that AWS is carrying out, are all that changes them. What is created or deleted has no settings to
+/// compare.
 pub(crate) fn in_aws(now: &Resources, then: &Resources) -> Vec<SettingInAws> {
-    let both = now.iter().filter_map(|(resource, now)| Some((resource, now, then.get(resource)?)));
-    let all = both.flat_map(|(resource, now, then)| {
-        differing(now, then).map(move |path| {
-            let (in_aws, desired) = values(path, now, then, LONGEST_IN_AWS);
-            SettingInAws { resource: resource.clone(), setting: path.clone(), desired, in_aws }
+    let both = now.iter().filter_map(|(id, now)| Some((now, then.get(id)?)));
+    let all = both.flat_map(|(now, then)| {
+        differing(&now.settings, &then.settings).map(move |path| {
+            let (in_aws, desired) = values(path, &now.settings, &then.settings, LONGEST_IN_AWS);
+            SettingInAws { resource: then.name.clone(), setting: path.clone(), desired, in_aws }
         })
     });
     all.take(NAMED_SETTINGS).collect()
@@ -75,7 +90,8 @@ fn differing<'f>(before: &'f Fields, after: &'f Fields) -> impl Iterator<Item = 
 /// The values of a field in both states, as they are shown.
 fn values(path: &str, before: &Fields, after: &Fields, longest: usize) -> (Option<String>, Option<String>) {
     if HIDDEN.iter().any(|hidden| path.ends_with(hidden)) {
-        return (None, Some(Value::from("another one, which is not shown").to_string()));
+        let hidden = |fields: &Fields, text: &str| fields.get(path).map(|_| Value::from(text).to_string());
+        return (hidden(before, NOT_SHOWN), hidden(after, "another one, which is not shown"));
     }
     let shown = |fields: &Fields| fields.get(path).map(|value| shown(value, longest));
     (shown(before), shown(after))
@@ -163,10 +179,13 @@ mod tests {
         };
         let changes = differences(&of("hush"), &of("hash"));
         assert_eq!(changes[0].field, "addons.a.configuration");
-        assert_eq!(
-            (&changes[0].from, changes[0].to.as_deref()),
-            (&None, Some("\"another one, which is not shown\""))
-        );
+        let (before, after) = (Some("\"not shown\""), Some("\"another one, which is not shown\""));
+        assert_eq!((changes[0].from.as_deref(), changes[0].to.as_deref()), (before, after));
+        let none = fields(&json!({}));
+        let added = &differences(&none, &of("hash"))[0];
+        assert_eq!((added.from.as_deref(), added.to.as_deref()), (None, after));
+        let removed = &differences(&of("hush"), &none)[0];
+        assert_eq!((removed.from.as_deref(), removed.to.as_deref()), (before, None));
         let to = changes[1].to.clone().unwrap();
         assert!(to.len() < 1100 && serde_json::from_str::<String>(&to).unwrap().ends_with("..."), "{to}");
     }
@@ -182,7 +201,7 @@ mod tests {
     }
 
     fn resources(all: &[(&str, Value)]) -> Resources {
-        all.iter().map(|(name, settings)| ((*name).to_owned(), fields(settings))).collect()
+        by_name(all.iter().map(|(name, settings)| ((*name).to_owned(), fields(settings))))
     }
 
     #[test]
@@ -224,10 +243,8 @@ mod tests {
         let differing = in_aws(&of("hush"), &of("hash"));
         assert_eq!(differing.len(), NAMED_SETTINGS);
         for hidden in &differing[..2] {
-            assert_eq!(
-                (&hidden.in_aws, hidden.desired.as_deref()),
-                (&None, Some("\"another one, which is not shown\""))
-            );
+            let values = (hidden.in_aws.as_deref(), hidden.desired.as_deref());
+            assert_eq!(values, (Some("\"not shown\""), Some("\"another one, which is not shown\"")));
         }
         let bytes = serde_json::to_string(&differing).unwrap().len();
         assert!(bytes < 200_000, "{bytes}");

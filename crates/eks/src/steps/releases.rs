@@ -137,14 +137,17 @@ fn say_not_offered(
 
 /// Whether two configurations say the same, whatever their spaces and order of keys.
 pub(crate) fn is_same_configuration(one: Option<&str>, other: Option<&str>) -> bool {
-    let parsed = |text: Option<&str>| match text.map(str::trim) {
-        None | Some("") => Some(Value::Object(serde_json::Map::new())),
-        Some(text) => serde_json::from_str::<Value>(text).ok(),
-    };
-    match (parsed(one), parsed(other)) {
-        (Some(one), Some(other)) => one == other,
-        (None, None) => one == other,
-        (Some(_), None) | (None, Some(_)) => false,
+    canonical_configuration(one) == canonical_configuration(other)
+}
+
+/// The configuration of an add-on in the one form that all that say the same have: no spaces, sorted keys, and nothing if it is
+/// empty. What is no JSON stays as it is.
+pub fn canonical_configuration(text: Option<&str>) -> Option<String> {
+    let text = text?;
+    match serde_json::from_str::<Value>(text) {
+        Ok(Value::Object(map)) if map.is_empty() => None,
+        Ok(value) => Some(value.to_string()),
+        Err(_) => Some(text.to_owned()).filter(|text| !text.trim().is_empty()),
     }
 }
 

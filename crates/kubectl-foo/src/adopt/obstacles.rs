@@ -42,11 +42,12 @@ pub(super) fn obstacles(found: &Found, cluster: &InAws) -> Result<Vec<String>> {
         format!("the CloudFormation stack {stack} has the group: remove it from the stack's template with DeletionPolicy Retain")
     }));
     obstacles.extend(group.tags.iter().filter_map(|tag| {
-        let cluster = tag.key.strip_prefix(CAPA_CLUSTER)?;
-        Some(format!(
-            "Cluster API Provider AWS has the group for its Cluster {cluster}: pause that Cluster, then delete the tag {} of the group",
-            tag.key
-        ))
+        tag.key.starts_with(CAPA_CLUSTER).then(|| {
+            format!(
+                "Cluster API Provider AWS manages the group: pause the Cluster of its AWSMachinePool, then delete the tag {} of the group",
+                tag.key
+            )
+        })
     }));
     obstacles.extend(policies.iter().map(|policy| sets_size(&format!("scaling policy {policy}"))));
     obstacles.extend(schedules.iter().map(|action| sets_size(&format!("scheduled action {action}"))));

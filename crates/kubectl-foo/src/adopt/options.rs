@@ -4,6 +4,7 @@ use super::found::{Cpu, Ebs, Metadata, Placement, PrivateDns, TemplateData};
 use super::manifest::of_name;
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{CpuOptions, HttpTokens, MetadataOptions, PrivateDnsNameOptions, Switch, Tenancy};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -22,9 +23,12 @@ pub(super) fn with_options(
         associate_public_ip_address: first.and_then(|it| it.associate_public_ip_address),
         tenancy: data.placement.as_ref().and_then(|it| tenancy(it, differences)),
         cpu_options: data.cpu_options.as_ref().and_then(|it| cpu_options(it, differences)),
-        cpu_credits: credits.and_then(of_name),
+        cpu_credits: known(credits, "CpuCredits", differences),
         nitro_enclaves: is_on(&data.enclave_options),
-        private_dns_name_options: data.private_dns_name_options.as_ref().map(private_dns),
+        private_dns_name_options: data
+            .private_dns_name_options
+            .as_ref()
+            .and_then(|it| private_dns(it, differences)),
         ..spec
     }
 }
@@ -48,38 +52,48 @@ fn is_set(name: &str, value: &Value) -> bool {
     }
 }
 
-/// Whether a volume is deleted with its instance; absent if it is.
-pub(super) fn delete_on_termination(ebs: &Ebs) -> Option<bool> {
-    ebs.delete_on_termination.filter(|is_deleted| !is_deleted)
+/// Whether a volume is deleted with its instance; absent if it is. What the launch template leaves out is as in the image.
+pub(super) fn delete_on_termination(ebs: &Ebs, of_image: Option<&Ebs>) -> Option<bool> {
+    let of_image = || of_image?.delete_on_termination;
+    ebs.delete_on_termination.or_else(of_image).filter(|is_deleted| !is_deleted)
+}
+
+/// AWS's word as a FooMachinePool has it. One that it does not have is named.
+fn known<T: DeserializeOwned>(name: Option<&str>, what: &str, differences: &mut Vec<String>) -> Option<T> {
+    let name = name?;
+    let known = of_name(name);
+    if known.is_none() {
+        differences.push(format!("{what} {name}: a FooMachinePool does not have it"));
+    }
+    known
 }
 
 fn tenancy(placement: &Placement, differences: &mut Vec<String>) -> Option<Tenancy> {
     differences.extend(named("placement", &placement.others));
-    let name = placement.tenancy.as_deref()?;
-    let known = of_name(name);
-    if known.is_none() {
-        differences.push(format!("tenancy {name}: a FooMachinePool has default or dedicated"));
-    }
-    known
+    known(placement.tenancy.as_deref(), "tenancy", differences)
 }
 
 fn cpu_options(cpu: &Cpu, differences: &mut Vec<String>) -> Option<CpuOptions> {
     let Cpu { core_count, threads_per_core, amd_sev_snp, others } = cpu;
     differences.extend(named("CPU options", others));
+    if core_count.is_some() != threads_per_core.is_some() {
+        differences.push("CPU options with either cores or threads: a FooMachinePool has both".to_owned());
+    }
     let (core_count, threads_per_core) = core_count.zip(*threads_per_core).unzip();
-    let amd_sev_snp: Option<Switch> = amd_sev_snp.as_deref().and_then(of_name);
+    let amd_sev_snp: Option<Switch> = known(amd_sev_snp.as_deref(), "AmdSevSnp", differences);
     let options = CpuOptions { core_count, threads_per_core, amd_sev_snp };
     Some(options).filter(|it| *it != CpuOptions::default())
 }
 
-fn private_dns(names: &PrivateDns) -> PrivateDnsNameOptions {
+fn private_dns(names: &PrivateDns, differences: &mut Vec<String>) -> Option<PrivateDnsNameOptions> {
     let PrivateDns { hostname_type, enable_resource_name_dns_a_record, enable_resource_name_dns_aaaa_record } =
         names;
-    PrivateDnsNameOptions {
-        hostname_type: hostname_type.as_deref().and_then(of_name),
+    let options = PrivateDnsNameOptions {
+        hostname_type: known(hostname_type.as_deref(), "HostnameType", differences),
         enable_resource_name_dns_a_record: *enable_resource_name_dns_a_record,
         enable_resource_name_dns_aaaa_record: *enable_resource_name_dns_aaaa_record,
-    }
+    };
+    Some(options).filter(|it| *it != PrivateDnsNameOptions::default())
 }
 
 fn metadata(options: Option<&Metadata>, differences: &mut Vec<String>) -> MetadataOptions {
@@ -101,21 +115,15 @@ fn metadata(options: Option<&Metadata>, differences: &mut Vec<String>) -> Metada
                 .to_owned(),
         );
     }
-    let tokens: Option<HttpTokens> = options.http_tokens.as_deref().and_then(of_name);
+    let tokens: Option<HttpTokens> = known(options.http_tokens.as_deref(), "HttpTokens", differences);
     MetadataOptions {
         http_tokens: tokens.unwrap_or(default.http_tokens),
         http_put_response_hop_limit: options
             .http_put_response_hop_limit
             .unwrap_or(default.http_put_response_hop_limit),
-        http_endpoint: options
-            .http_endpoint
-            .as_deref()
-            .and_then(of_name)
+        http_endpoint: known(options.http_endpoint.as_deref(), "HttpEndpoint", differences)
             .filter(|it| *it == Switch::Disabled),
-        http_protocol_ipv6: options
-            .http_protocol_ipv6
-            .as_deref()
-            .and_then(of_name)
+        http_protocol_ipv6: known(options.http_protocol_ipv6.as_deref(), "HttpProtocolIpv6", differences)
             .filter(|it| *it == Switch::Enabled),
     }
 }

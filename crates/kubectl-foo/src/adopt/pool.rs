@@ -231,7 +231,7 @@ fn volume(ebs: &Ebs, of_image: Option<&Ebs>) -> Option<Volume> {
         throughput: of_type(|it| it.throughput).filter(|_| kind == VolumeType::Gp3),
         encrypted: ebs.encrypted,
         kms_key_id: ebs.kms_key_id.clone().filter(|_| ebs.encrypted == Some(true)),
-        delete_on_termination: options::delete_on_termination(ebs),
+        delete_on_termination: options::delete_on_termination(ebs, of_image),
     })
 }
 

@@ -1,10 +1,12 @@
 //! Access entries and pod identity associations of a FooControlPlane that are as EKS has them. The provider makes an entry that the spec
 //! lists exactly like the spec, so one that the spec cannot say completely is left out, and stays as it is.
 
+use super::control_plane::settings;
 use super::found::{Association, Entry, Policy};
 use crate::adopt::manifest::of_name;
 use foo_api::control_plane::eks::{AccessEntry, AccessPolicy, EntryType, PodIdentityAssociation};
 use foo_api::patterns::is_object_name;
+use foo_model::eks::is_generated_username;
 
 /// Beginnings of names and groups that EKS keeps for itself, and the API for EKS (EKS API Reference, CreateAccessEntry).
 const RESERVED: [&str; 5] = ["system:", "eks:", "aws:", "amazon:", "iam:"];
@@ -36,12 +38,12 @@ fn entry(found: &Entry) -> Result<AccessEntry, String> {
     }
     let is_principal = [":role/", ":user/"].iter().any(|part| principal.contains(part));
     if !is_principal {
-        return Err("it is of no role or user".to_owned());
+        return Err("its principal is neither a role nor a user".to_owned());
     }
     if kind != EntryType::Standard {
         return Ok(AccessEntry { principal_arn: principal.clone(), kind, ..AccessEntry::default() });
     }
-    let username = found.username.clone().filter(|name| !is_generated(principal, name));
+    let username = found.username.clone().filter(|name| !is_generated_username(principal, name));
     let groups = &found.kubernetes_groups;
     let is_reserved = |name: &String| RESERVED.iter().any(|prefix| name.starts_with(prefix));
     if let Some(name) = username.iter().chain(groups).find(|name| is_reserved(name)) {
@@ -58,15 +60,6 @@ fn entry(found: &Entry) -> Result<AccessEntry, String> {
         groups: Some(groups.clone()).filter(|groups| !groups.is_empty()),
         policies: Some(policies).filter(|policies| !policies.is_empty()),
     })
-}
-
-/// Whether EKS generated the name: of a user it is the ARN, of a role that of its sessions (EKS User Guide, "Create access entries").
-fn is_generated(principal: &str, username: &str) -> bool {
-    let of_sessions = principal.split_once(":role/").map(|(before, role)| {
-        let name = role.rsplit('/').next().unwrap_or(role);
-        format!("{}:assumed-role/{name}/{{{{SessionName}}}}", before.replacen(":iam:", ":sts:", 1))
-    });
-    username.is_empty() || username == principal || of_sessions.as_deref() == Some(username)
 }
 
 fn policy(found: &Policy) -> Result<AccessPolicy, String> {
@@ -102,11 +95,12 @@ pub(super) fn pod_identities(found: &[Association], left: &mut Vec<String>) -> V
             continue;
         }
         if let Some(target) = &it.target_role_arn {
-            left.push(format!("{named}: its target role {target}"));
+            left.push(format!("{named}: its target role {target}, which EKS keeps"));
         }
         if it.disable_session_tags {
-            left.push(format!("{named}: that its sessions have no tags"));
+            left.push(format!("{named}: session tags are disabled, which EKS keeps"));
         }
+        left.extend(settings(&named, &it.others));
         associations.push(PodIdentityAssociation {
             namespace: namespace.clone(),
             service_account: service_account.clone(),
@@ -114,25 +108,4 @@ pub(super) fn pod_identities(found: &[Association], left: &mut Vec<String>) -> V
         });
     }
     associations
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_that_eks_generated_is_left_out() {
-        let role = "arn:aws:iam::123456789012:role/path/admin";
-        let user = "arn:aws:iam::123456789012:user/jane";
-        for (principal, name, expected) in [
-            (role, "arn:aws:sts::123456789012:assumed-role/admin/{{SessionName}}", true),
-            (role, "", true),
-            (user, user, true),
-            (role, "arn:aws:sts::123456789012:assumed-role/other/{{SessionName}}", false),
-            (role, "admin", false),
-            (user, "jane", false),
-        ] {
-            assert_eq!(is_generated(principal, name), expected, "{principal} {name}");
-        }
-    }
 }

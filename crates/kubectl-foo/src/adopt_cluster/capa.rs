@@ -45,9 +45,7 @@ fn given(documents: Vec<Value>) -> Result<Given, Usage> {
     let text =
         |pointer: &str| object.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
     let name = text("/spec/eksClusterName").ok_or_else(|| {
-        Usage(format!(
-            "the {KIND} has no spec.eksClusterName: its controller sets it in the management cluster"
-        ))
+        Usage(format!("the {KIND} has no spec.eksClusterName: its webhook sets it in the management cluster"))
     })?;
     if !is_eks_name(name) {
         return Err(Usage(format!("{name} in spec.eksClusterName is no name of an EKS cluster")));

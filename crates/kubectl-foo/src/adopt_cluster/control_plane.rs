@@ -26,8 +26,18 @@ const TAGS_OF_OTHERS: [&str; 8] = [
     "kubernetes.io/cluster/",
     "sigs.k8s.io/cluster-api-provider-aws/",
 ];
-/// Fields of EKS's response that are no settings.
-const NO_SETTINGS: [&str; 8] = [
+/// Settings that every cluster has unless another value was asked for, with these values.
+const DEFAULTS: [(&str, &str); 1] = [("controlPlaneScalingConfig", r#"{"tier":"standard"}"#)];
+/// Fields of EKS's responses that are no settings.
+const NO_SETTINGS: [&str; 16] = [
+    "addonArn",
+    "clusterName",
+    "externalId",
+    "marketplaceInformation",
+    "modifiedAt",
+    "owner",
+    "publisher",
+    "tags",
     "certificateAuthority",
     "clientRequestToken",
     "createdAt",
@@ -41,8 +51,6 @@ const NO_SETTINGS: [&str; 8] = [
 /// The audience that Pods with roles of their service accounts need (IAM User Guide, "Create an OpenID Connect (OIDC) identity
 /// provider").
 const AUDIENCE: &str = "sts.amazonaws.com";
-/// Most security groups of a FooControlPlane.
-const MOST_SECURITY_GROUPS: usize = 4;
 
 /// A spec, and what EKS keeps beside it.
 pub(super) struct Written {
@@ -66,7 +74,7 @@ pub(super) fn spec(found: &Found) -> Result<Written> {
         name: Some(cluster.name.clone()),
         role_arn: cluster.role_arn.clone(),
         subnets: vpc.subnet_ids.clone(),
-        security_groups: security_groups(cluster, &mut left),
+        security_groups: vpc.security_group_ids.clone(),
         endpoint_access: Some(endpoint_access(cluster)),
         logging: logging(cluster, &mut left),
         encryption: encryption(cluster, &mut left),
@@ -101,18 +109,6 @@ fn shown(eks: &Eks) -> Result<Value> {
     put("accessEntries", eks.access_entries.iter().map(without_defaults).collect::<Result<_>>()?);
     put("addons", eks.addons.iter().map(without_defaults).collect::<Result<_>>()?);
     Ok(fields)
-}
-
-fn security_groups(cluster: &Cluster, left: &mut Vec<String>) -> Vec<String> {
-    let groups = &cluster.resources_vpc_config.security_group_ids;
-    if groups.len() > MOST_SECURITY_GROUPS {
-        left.push(format!(
-            "the {} security groups of the control plane: a FooControlPlane has at most {MOST_SECURITY_GROUPS}",
-            groups.len()
-        ));
-        return Vec::new();
-    }
-    groups.clone()
 }
 
 /// Ranges mean something only for a public endpoint.
@@ -206,6 +202,7 @@ fn addon(addon: &Addon, associations: &[Association], left: &mut Vec<String>) ->
             "the pod identity associations of add-on {name}: a FooControlPlane has these or the role of its service account"
         ));
     }
+    left.extend(settings(&format!("add-on {name}"), &addon.others));
     eks::Addon {
         name: name.clone(),
         version: addon.addon_version.clone(),
@@ -218,9 +215,23 @@ fn addon(addon: &Addon, associations: &[Association], left: &mut Vec<String>) ->
 
 /// Settings of EKS that the spec does not have.
 fn others(cluster: &Cluster) -> impl Iterator<Item = String> {
-    let set =
-        cluster.others.iter().filter(|(name, value)| !NO_SETTINGS.contains(&name.as_str()) && is_set(value));
-    set.map(|(name, _)| format!("{name}: a FooControlPlane does not have it"))
+    let of_cluster = settings("cluster", &cluster.others);
+    of_cluster.chain(settings("VPC configuration", &cluster.resources_vpc_config.others))
+}
+
+/// Settings of a part of EKS that the spec does not have.
+pub(super) fn settings<'a>(
+    of: &str,
+    others: &'a BTreeMap<String, Value>,
+) -> impl Iterator<Item = String> + 'a {
+    let of = of.to_owned();
+    let is_one = |name: &str, value: &Value| {
+        !NO_SETTINGS.contains(&name)
+            && !DEFAULTS.contains(&(name, value.to_string().as_str()))
+            && is_set(value)
+    };
+    let set = others.iter().filter(move |(name, value)| is_one(name, value));
+    set.map(move |(name, _)| format!("{name} of the {of}: a FooControlPlane does not have it"))
 }
 
 /// Whether a setting has another value than nothing.

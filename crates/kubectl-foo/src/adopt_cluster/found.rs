@@ -108,6 +108,9 @@ pub struct Vpc {
     pub endpoint_private_access: bool,
     /// Ranges from which it is reached from the internet.
     pub public_access_cidrs: Vec<String>,
+    /// All other fields.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, Value>,
 }
 
 /// Addresses of Services.
@@ -210,6 +213,9 @@ pub struct Addon {
     pub service_account_role_arn: Option<String>,
     /// ARNs of its pod identity associations.
     pub pod_identity_associations: Vec<String>,
+    /// All other fields.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, Value>,
 }
 
 /// An access entry.
@@ -271,6 +277,9 @@ pub struct Association {
     pub target_role_arn: Option<String>,
     /// Whether sessions lack the tags of EKS.
     pub disable_session_tags: bool,
+    /// All other fields.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, Value>,
 }
 
 /// An Auto Scaling group with Nodes.
@@ -344,7 +353,7 @@ pub async fn read(aws: &Aws, reads: &Reads<'_>, name: &str) -> Result<Found> {
         node_groups: reads.or_warn(node_groups).unwrap_or_default(),
         fargate_profiles: reads.or_warn(fargate).unwrap_or_default(),
         identity_providers: providers.into_iter().map(|it| it.name).collect(),
-        groups: reads.or_warn(groups).unwrap_or_default(),
+        groups: or_unread(groups, &mut unread),
         unread,
         cluster,
     })

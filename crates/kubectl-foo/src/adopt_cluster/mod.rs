@@ -20,9 +20,10 @@ use crate::text::{line, section};
 use anyhow::{Result, bail};
 use foo_api::cluster::{ExistingNetwork, Network};
 use foo_api::identity::IdentityReference;
+use foo_api::patterns::is_aws_name;
 use foo_api::shared::NetworkReference;
 use foo_api::{FooCluster, FooClusterSpec, FooControlPlane};
-use found::Found;
+use found::{Found, Group};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -127,10 +128,12 @@ pub fn of_found(found: &Found, adopter: &Adopter, identity: &Identity) -> Result
     })
 }
 
-/// The subnets of the control plane, and those of groups that pools can adopt.
+/// The subnets of the control plane, and those of groups that may be adopted.
 fn subnets(found: &Found) -> Vec<String> {
     let of_control_plane = found.cluster.resources_vpc_config.subnet_ids.iter().map(String::as_str);
-    let groups = found.groups.iter().filter(|group| group.node_group().is_none());
+    let may_be_adopted =
+        |group: &&Group| group.node_group().is_none() && is_aws_name(&group.auto_scaling_group_name);
+    let groups = found.groups.iter().filter(may_be_adopted);
     let of_groups =
         groups.flat_map(|group| group.subnets.split(',')).map(str::trim).filter(|id| !id.is_empty());
     let all: BTreeSet<&str> = of_control_plane.chain(of_groups).collect();

@@ -13,6 +13,8 @@ use foo_model::names::{TAG_ADOPTABLE, TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTAL
 
 /// Tag of clusters that CloudFormation created, also for eksctl and the AWS CDK.
 const STACK: &str = "aws:cloudformation:stack-name";
+/// Most security groups of a FooControlPlane.
+const MOST_SECURITY_GROUPS: usize = 4;
 /// Tag of clusters that eksctl created.
 const EKSCTL: &str = "alpha.eksctl.io/cluster-name";
 
@@ -26,11 +28,14 @@ pub(super) fn obstacles(found: &Found, adopter: &Adopter, identity: &Identity) -
     let mut obstacles: Vec<String> = unread.iter().map(|why| format!("not known: {why}")).collect();
     obstacles.extend(of_status(&cluster.status));
     obstacles.extend(cluster.tags.keys().filter_map(|key| {
-        let of = key.strip_prefix(CAPA_CLUSTER)?;
-        Some(format!(
-            "Cluster API Provider AWS has the EKS cluster for its Cluster {of}: pause that Cluster, then delete the tag {key} of the \
-             EKS cluster"
-        ))
+        // The rest of the key is the name of the EKS cluster, not that of its Cluster.
+        key.starts_with(CAPA_CLUSTER).then(|| {
+            format!(
+                "Cluster API Provider AWS manages the EKS cluster: pause the Cluster of its AWSManagedControlPlane with \
+                 spec.eksClusterName {}, then delete the tag {key} of the EKS cluster",
+                cluster.name
+            )
+        })
     }));
     obstacles.extend(addons.iter().filter_map(|it| of_addon(&it.addon_name, &it.status)));
     if cluster.compute_config.enabled {
@@ -40,12 +45,24 @@ pub(super) fn obstacles(found: &Found, adopter: &Adopter, identity: &Identity) -
     }
     if cluster.authentication_mode() == "CONFIG_MAP" {
         obstacles.push(
-            "the authentication mode is CONFIG_MAP, with which there are no access entries: change it to API_AND_CONFIG_MAP, which EKS \
-             never reverts, or the provider does, as the manifest says"
+            "the authentication mode is CONFIG_MAP, with which there are no access entries: change it to API_AND_CONFIG_MAP, or apply \
+             the manifest and the provider does; EKS cannot go back"
                 .to_owned(),
         );
     }
     obstacles.extend(of_identity(cluster, adopter, identity));
+    let consent = consent_of(adopter);
+    if let Some(other) = cluster.tags.get(TAG_ADOPTABLE).filter(|it| **it != consent) {
+        obstacles.push(format!(
+            "the owner of the account has consented to the adoption by {other}, not by {consent}"
+        ));
+    }
+    let groups = cluster.resources_vpc_config.security_group_ids.len();
+    if groups > MOST_SECURITY_GROUPS {
+        obstacles.push(format!(
+            "the control plane has {groups} security groups: a FooControlPlane has at most {MOST_SECURITY_GROUPS}; detach some first"
+        ));
+    }
     Ok(obstacles)
 }
 
@@ -95,7 +112,9 @@ fn of_identity(cluster: &Cluster, adopter: &Adopter, identity: &Identity) -> Vec
     let name = adopter.identity_name();
     let namespace = &adopter.namespace;
     let spec = match identity {
-        Identity::Unknown => return Vec::new(),
+        Identity::Unknown => {
+            return vec![format!("not known: what the FooClusterIdentity {name} allows")];
+        }
         Identity::Missing => {
             return vec![format!(
                 "there is no FooClusterIdentity {name}, without which nothing is adopted: its administrator creates it, or name another \
@@ -185,7 +204,7 @@ pub(super) fn of_numbers(eks: &Eks, subnets: &[String]) -> Vec<String> {
         (eks.addons.len(), 50, "add-ons", "FooControlPlane"),
         (eks.pod_identity_associations.len(), 200, "pod identity associations", "FooControlPlane"),
         (eks.tags.len(), 40, "tags", "FooControlPlane"),
-        (subnets.len(), 64, "subnets with Nodes", "FooCluster"),
+        (subnets.len(), 64, "subnets of control plane and Nodes", "FooCluster"),
     ];
     let many = counted.into_iter().filter(|(number, most, ..)| number > most);
     many.map(|(number, most, what, kind)| {
@@ -194,10 +213,14 @@ pub(super) fn of_numbers(eks: &Eks, subnets: &[String]) -> Vec<String> {
     .collect()
 }
 
+/// The value of the tag by which the owner of the account agrees.
+fn consent_of(Adopter { namespace, name, .. }: &Adopter) -> String {
+    format!("{namespace}/{name}")
+}
+
 /// The command by which the owner of the account agrees, unless that is done.
 pub(super) fn consent(cluster: &Cluster, adopter: &Adopter) -> Option<String> {
-    let Adopter { namespace, name, region, .. } = adopter;
-    let tag = format!("{namespace}/{name}");
+    let (tag, region) = (consent_of(adopter), &adopter.region);
     if cluster.tags.get(TAG_ADOPTABLE) == Some(&tag) {
         return None;
     }
@@ -235,8 +258,8 @@ pub(super) fn afterwards(found: &Found, adopter: &Adopter) -> Vec<String> {
     if let Some(stack) = tags.get(STACK) {
         let eksctl = if tags.contains_key(EKSCTL) { "; never use eksctl delete cluster" } else { "" };
         afterwards.push(format!(
-            "the CloudFormation stack {stack} created the cluster: update it with DeletionPolicy Retain for all of its resources, and \
-             change the cluster there no more{eksctl}"
+            "the CloudFormation stack {stack} created the cluster: update it with DeletionPolicy Retain for all of its resources, and do \
+             not change the cluster through the stack any more{eksctl}"
         ));
     } else if !tags.keys().any(|key| key.starts_with(CAPA_CLUSTER)) {
         afterwards.push(

@@ -42,7 +42,11 @@ fn of_calls(kind: &str, Plan { namespace, plan }: &Plan<CallsPlan>) -> String {
     section(&mut text, "Changes", &changes(&plan.changes, "PLANNED"));
     section(&mut text, "Different in AWS", &settings(&plan.settings));
     if plan.calls.is_empty() {
-        line(&mut text, NOTHING);
+        let is_changing = !plan.settings.is_empty();
+        line(
+            &mut text,
+            if is_changing { "The manager sends nothing: AWS carries out a change" } else { NOTHING },
+        );
     } else {
         let calls = counted(plan.aws_calls, "call", "calls");
         let follows = [format!("{calls} of AWS that change something, {}", about(plan.seconds))];

@@ -236,12 +236,17 @@ fn a_volume_of_the_images_type_has_its_performance() {
     let mut found = found(plain(), template);
     found.image.as_mut().unwrap().block_device_mappings = serde_json::from_value(json!([
         {"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 20, "VolumeType": "io2", "Iops": 4000}},
-        {"DeviceName": "/dev/xvdb", "Ebs": {"VolumeSize": 20, "VolumeType": "io2", "Iops": 5000}},
+        {"DeviceName": "/dev/xvdb", "Ebs": {
+            "VolumeSize": 20, "VolumeType": "io2", "Iops": 5000, "DeleteOnTermination": false,
+        }},
     ]))
     .unwrap();
     let spec = &of_found(&found, &adopter(), &cluster()).unwrap().objects[0]["spec"];
     assert_eq!(spec["rootVolume"], json!({"sizeGiB": 40, "type": "io2", "iops": 4000}));
-    assert_eq!(spec["volumes"], json!([{"deviceName": "/dev/xvdb", "sizeGiB": 50, "type": "gp3"}]));
+    // What becomes of a volume is as in the image, too, if the launch template does not say it.
+    let volume =
+        json!({"deviceName": "/dev/xvdb", "sizeGiB": 50, "type": "gp3", "deleteOnTermination": false});
+    assert_eq!(spec["volumes"], json!([volume]));
     // Without the image nothing is guessed.
     found.image = None;
     let adoption = of_found(&found, &adopter(), &cluster()).unwrap();

@@ -47,7 +47,7 @@ fn plain() -> Value {
         "status": "ACTIVE", "certificateAuthority": {"data": "Q0E="}, "platformVersion": "eks.9", "tags": {}, "health": {"issues": []},
         "accessConfig": {"authenticationMode": "API"}, "upgradePolicy": {"supportType": "EXTENDED"},
         "zonalShiftConfig": {"enabled": false}, "computeConfig": {"enabled": false}, "storageConfig": {"blockStorage": {"enabled": false}},
-        "deletionProtection": false,
+        "deletionProtection": false, "controlPlaneScalingConfig": {"tier": "standard"},
     })
 }
 
@@ -202,7 +202,8 @@ fn everything_in_the_way_and_everything_that_stays_beside_the_manifest_is_named(
         json!([{"provider": {"keyArn": "arn:aws:kms:eu-central-1:123456789012:alias/a"}}]);
     cluster["logging"] = json!({"clusterLogging": [{"types": ["audit", "newer"], "enabled": true}]});
     cluster["resourcesVpcConfig"]["securityGroupIds"] = json!(["sg-1", "sg-2", "sg-3", "sg-4", "sg-5"]);
-    cluster["tags"] = json!({"sigs.k8s.io/cluster-api-provider-aws/cluster/old": "owned", "Name": "prod"});
+    cluster["tags"] =
+        json!({"sigs.k8s.io/cluster-api-provider-aws/cluster/team_prod": "owned", "Name": "prod"});
     let admin = "arn:aws:iam::123456789012:role/admin";
     let entry = |principal: &str, kind: &str, username: &str| -> Entry {
         read(json!({"principalArn": principal, "type": kind, "username": username, "kubernetesGroups": []}))

@@ -180,6 +180,8 @@ fn a_roll_out_is_shown_with_the_machines_that_it_replaces() {
         condition("Deleting", "True", "DrainingNode", "Drain not completed yet"),
         condition("Ready", "True", "Ready", ""),
     ]});
+    let serving =
+        json!({"nodeRef": {"name": "node-c"}, "conditions": [condition("Ready", "True", "Ready", "")]});
     rolling.metadata.labels = Some([("cluster.x-k8s.io/cluster-name".to_owned(), "prod".to_owned())].into());
     let mut facts = Facts {
         pools: Some(vec![rolling]),
@@ -191,9 +193,9 @@ fn a_roll_out_is_shown_with_the_machines_that_it_replaces() {
         ]),
         machines: Some(vec![
             machine("workers-0a1b", true, &draining),
-            machine("workers-0c2d", false, &Value::Null),
+            machine("workers-0c2d", false, &serving),
             machine("workers-0e3f", false, &Value::Null),
-            machine("workers-0f4a", false, &json!({})),
+            machine("workers-0f4a", false, &Value::Null),
         ]),
         ..well()
     };

@@ -25,6 +25,16 @@ pub struct AccessEntry {
     pub created: Option<crate::AwsTime>,
 }
 
+/// Whether EKS generated the name in Kubernetes of an access entry: of a user it is the ARN, of a role that of its sessions (EKS
+/// User Guide, "Create access entries").
+pub fn is_generated_username(principal: &str, username: &str) -> bool {
+    let of_sessions = principal.split_once(":role/").map(|(before, role)| {
+        let name = role.rsplit('/').next().unwrap_or(role);
+        format!("{}:assumed-role/{name}/{{{{SessionName}}}}", before.replacen(":iam:", ":sts:", 1))
+    });
+    username.is_empty() || username == principal || of_sessions.as_deref() == Some(username)
+}
+
 /// Type of an access entry.
 #[derive(
     Clone,
@@ -91,4 +101,25 @@ pub struct PodIdentity {
     pub owner_arn: Option<String>,
     /// Tags; only DescribePodIdentityAssociation shows them.
     pub tags: Tags,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_eks_generated_is_left_out() {
+        let role = "arn:aws:iam::123456789012:role/path/admin";
+        let user = "arn:aws:iam::123456789012:user/jane";
+        for (principal, name, expected) in [
+            (role, "arn:aws:sts::123456789012:assumed-role/admin/{{SessionName}}", true),
+            (role, "", true),
+            (user, user, true),
+            (role, "arn:aws:sts::123456789012:assumed-role/other/{{SessionName}}", false),
+            (role, "admin", false),
+            (user, "jane", false),
+        ] {
+            assert_eq!(is_generated_username(principal, name), expected, "{principal} {name}");
+        }
+    }
 }

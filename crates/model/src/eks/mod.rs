@@ -13,7 +13,7 @@ pub mod query;
 pub mod reach;
 pub mod version;
 
-pub use access::{AccessEntry, AccessPolicy, AccessScope, EntryKind, PodIdentity};
+pub use access::{AccessEntry, AccessPolicy, AccessScope, EntryKind, PodIdentity, is_generated_username};
 pub use addon::{Addon, AddonRelease, AddonSettings, AddonStatus, ResolveConflicts};
 pub use change::{
     AddonChange, Change, Changed, ClusterChange, ConfigUpdate, EntryChange, NewAddon, NewCluster, NewEntry,

@@ -151,6 +151,7 @@ fn settings_that_contradict_each_other_or_the_type_are_refused() {
         (vec![("cpuOptions", cpu("1", "2"))], None),
         (vec![("cpuOptions", cpu("2", "2"))], Some("not valid for the instance type with 2 vCPUs")),
         (vec![("cpuOptions", one("coreCount", "1"))], Some("both CoreCount and ThreadsPerCore")),
+        (vec![("creditSpecification", one("cpuCredits", "standard"))], Some("does not support CPU credits")),
         (vec![("cpuOptions", one("amdSevSnp", "disabled")), enclaves()], None),
         (vec![("cpuOptions", one("amdSevSnp", "enabled")), enclaves()], Some("cannot be combined")),
     ] {

@@ -37,7 +37,6 @@ fn full_pool() -> Value {
         "associatePublicIPAddress": false,
         "tenancy": "dedicated",
         "cpuOptions": {"coreCount": 2, "threadsPerCore": 1, "amdSEVSNP": "disabled"},
-        "cpuCredits": "unlimited",
         "nitroEnclaves": true,
         "privateDNSNameOptions": {
             "hostnameType": "resource-name", "enableResourceNameDNSARecord": true,
@@ -535,6 +534,7 @@ fn options_of_instances_that_contradict_each_other_are_refused_at_once() {
             ),
             (json!({"tenancy": "host"}), "tenancy"),
             (json!({"cpuCredits": "none"}), "cpuCredits"),
+            (json!({"instanceType": "m7i.large", "cpuCredits": "standard"}), "cpuCredits is for burstable"),
             (json!({"privateDNSNameOptions": {"hostnameType": "ip"}}), "hostnameType"),
             (json!({"metadataOptions": {"httpEndpoint": "off"}}), "httpEndpoint"),
         ] {
@@ -544,6 +544,7 @@ fn options_of_instances_that_contradict_each_other_are_refused_at_once() {
             json!({"cpuOptions": {"amdSEVSNP": "disabled"}, "nitroEnclaves": true}),
             json!({"cpuOptions": {"amdSEVSNP": "enabled"}, "nitroEnclaves": false}),
             json!({"cpuOptions": {"amdSEVSNP": "enabled"}}),
+            json!({"instanceType": "t3.large", "cpuCredits": "standard"}),
         ] {
             server.accepts(Kind::MachinePool, &with(pool(), right)).await?;
         }

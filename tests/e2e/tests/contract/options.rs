@@ -45,11 +45,11 @@ fn options_of_instances_reach_them_and_one_that_ec2_refuses_is_reported_and_repl
 
         let cores = |count: u32| json!({"spec": {"cpuOptions": {"coreCount": count, "threadsPerCore": 2}}});
         pool.patch(Kind::FooMachinePool, &cores(64)).await?;
-        pool.wait("what EC2 refuses", SOON, |now| {
-            now.conditions()
-                .any(|(_, status, _, message)| status == "False" && message.contains("CpuOptions"))
-        })
-        .await?;
+        let refused = pool.wait("what EC2 refuses", SOON, |now| {
+            now.condition("AutoScalingGroupReady")
+                .is_some_and(|(status, _, message)| status == "False" && message.contains("CpuOptions"))
+        });
+        refused.await?;
         let back = json!({"spec": {"cpuOptions": {"coreCount": 1, "threadsPerCore": 1}}});
         pool.patch(Kind::FooMachinePool, &back).await?;
         let after = pool.settles_at(1).await?;

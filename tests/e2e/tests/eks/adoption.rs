@@ -18,8 +18,8 @@ use foo_model::eks::{
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED};
 use foo_model::network::Tags;
 use foo_simulator::core::eks::cluster::Cluster as Simulated;
-use foo_testbed::world::kinds::text;
-use foo_testbed::world::{Cluster, REGION};
+use foo_testbed::world::kinds::{Kind, text};
+use foo_testbed::world::{Cluster, QUIET_PERIOD, REGION};
 use foo_testbed::{Printed, Probe, World, wait_until};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -101,6 +101,12 @@ fn the_manifest_that_the_plugin_writes_adopts_a_cluster_and_changes_nothing_in_i
             has_condition(&cluster, kind, "it to be ready", |(status, ..)| status == "True").await?;
         }
         runs(&cluster, "v1.34.0").await?;
+        is_as_it_was(&cluster, &made)?;
+        // The manifest has all settings, so nothing changes either when defaults apply.
+        cluster.patch(Kind::FooControlPlane, &json!({"spec": {"eks": {"adopt": false}}})).await?;
+        // A manager that starts compares all of it.
+        restarts(world).await?;
+        tokio::time::sleep(2 * QUIET_PERIOD).await;
         is_as_it_was(&cluster, &made)?;
         cluster.delete().await?;
         cluster.is_gone(SOON_ON_EKS).await?;

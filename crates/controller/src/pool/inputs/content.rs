@@ -509,8 +509,38 @@ mod tests {
         };
         assert_eq!(with(None), with(Some(true)));
         assert_ne!(with(None), with(Some(false)));
-        // Pinned: an upgrade of the manager must not replace Nodes.
+        // Pinned before the field existed: an upgrade of the manager must not replace Nodes.
         assert_eq!(with(None).as_str(), "PIN");
+    }
+
+    #[test]
+    fn the_hash_of_a_pool_with_every_option_never_changes() {
+        let all = FooMachinePoolSpec {
+            detailed_monitoring: true,
+            associate_public_ip_address: Some(false),
+            tenancy: Some(api::Tenancy::Dedicated),
+            cpu_options: Some(api::CpuOptions { amd_sev_snp: Some(Switch::Enabled), ..cores(2, 1) }),
+            cpu_credits: Some(api::CpuCredits::Unlimited),
+            nitro_enclaves: true,
+            private_dns_name_options: Some(api::PrivateDnsNameOptions {
+                enable_resource_name_dns_a_record: Some(true),
+                enable_resource_name_dns_aaaa_record: Some(false),
+                ..host(api::HostnameType::ResourceName)
+            }),
+            metadata_options: ApiMetadata {
+                http_endpoint: Some(Switch::Disabled),
+                http_protocol_ipv6: Some(Switch::Enabled),
+                ..ApiMetadata::default()
+            },
+            root_volume: Some(api::Volume {
+                size_gib: 20,
+                delete_on_termination: Some(false),
+                ..api::Volume::default()
+            }),
+            ..spec()
+        };
+        // Names and order of the fields and variants in foo-model are part of it.
+        assert_eq!(hashes(&all, facts()).0.as_str(), "PIN2");
     }
 
     #[test]

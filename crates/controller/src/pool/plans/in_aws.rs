@@ -1,6 +1,6 @@
 //! The settings of a pool's group in AWS, as a FooPlan shows what differs. Instances are no settings: the plan names them.
 
-use crate::plans::fields::{Fields, Resources, fields, in_aws};
+use crate::plans::fields::{Fields, Resources, by_name, fields, in_aws};
 use foo_api::plan::SettingInAws;
 use foo_model::group::TemplateChoice;
 use foo_model::{Group, LaunchTemplate, LaunchTemplateId, TemplateVersion};
@@ -20,7 +20,7 @@ pub(super) fn settings(now: &Observed, forecast: &Forecast) -> Vec<SettingInAws>
     let knows_hook = now.hook.seen().is_some();
     let resources = |observed: &Observed| -> Resources {
         let group = observed.group.seen().and_then(Option::as_ref);
-        group.map(|group| one(group, observed, knows_hook)).into_iter().collect()
+        by_name(group.map(|group| one(group, observed, knows_hook)))
     };
     in_aws(&resources(now), &resources(then))
 }

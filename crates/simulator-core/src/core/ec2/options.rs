@@ -37,6 +37,15 @@ pub(crate) fn problem(data: &LaunchData, info: &TypeInfo) -> Option<AwsError> {
             return combination("CpuOptions needs both CoreCount and ThreadsPerCore".to_owned());
         }
     }
+    // EC2 API Reference, CreditSpecificationRequest: valid for T instances only.
+    if document.get_text(&["creditSpecification", "cpuCredits"]).is_some()
+        && !info.name.as_str().starts_with('t')
+    {
+        return Some(AwsError::new(
+            "InstanceCreditSpecification.NotSupported",
+            format!("The {} instance type does not support CPU credits", info.name),
+        ));
+    }
     // EC2 User Guide, "AMD SEV-SNP for Amazon EC2 instances".
     if cpu("amdSevSnp") == Some("enabled")
         && document.get_text(&["enclaveOptions", "enabled"]) == Some("true")

@@ -2,11 +2,11 @@
 //!
 //! Not here: IPv6 ranges, which EC2 assigns, and what only AWS decides.
 
-use crate::plans::fields::{Resources, fields};
+use crate::plans::fields::{Resource, Resources, fields};
 use foo_model::names::TAG_ROLE;
 use foo_model::network::{
     Address, Destination, EgressOnlyGateway, Endpoint, EndpointKind, InternetGateway, NatGateway, Parts,
-    Peer, Protocol, Route, RouteTable, RouteTarget, Rule, SecurityGroup, Subnet, Tags, Vpc,
+    Peer, Protocol, Route, RouteTable, RouteTarget, Rule, SecurityGroup, Subnet, Vpc,
 };
 use foo_network::forecast::PLANNED;
 use serde_json::{Map, Value, json};
@@ -40,14 +40,17 @@ pub(super) fn resources(parts: &Parts) -> Resources {
     let all = all.chain(route_tables.values().map(route_table));
     let all = all.chain(security_groups.values().map(security_group));
     let all = all.chain(endpoints.values().map(endpoint));
-    all.map(|(resource, settings)| (resource, fields(&settings))).collect()
+    all.map(|(id, settings)| {
+        (id.clone(), Resource { name: named(&id, &settings), settings: fields(&settings) })
+    })
+    .collect()
 }
 
-/// The role of a part, as calls name it, and its id.
-fn named(id: &impl Display, tags: &Tags) -> String {
-    match tags.get(TAG_ROLE) {
+/// The role of a part, as calls name it, and its id. The id alone identifies it: its role is a tag, which may be missing.
+fn named(id: &str, settings: &Value) -> String {
+    match settings["tags"][TAG_ROLE].as_str() {
         Some(role) => format!("{role} {id}"),
-        None => id.to_string(),
+        None => id.to_owned(),
     }
 }
 
@@ -81,7 +84,7 @@ fn vpc(shown: &Vpc) -> (String, Value) {
         "enable_dns_hostnames": dns_hostnames,
         "tags": tags,
     });
-    (named(id, tags), settings)
+    (id.to_string(), settings)
 }
 
 fn subnet(shown: &Subnet) -> (String, Value) {
@@ -103,27 +106,27 @@ fn subnet(shown: &Subnet) -> (String, Value) {
         "assign_ipv6_address_on_creation": ipv6_on_creation,
         "tags": tags,
     });
-    (named(id, tags), settings)
+    (id.to_string(), settings)
 }
 
 fn internet_gateway(shown: &InternetGateway) -> (String, Value) {
     let InternetGateway { id, vpc, tags } = shown;
-    (named(id, tags), json!({ "vpc": vpc.as_ref().map(self::id), "tags": tags }))
+    (id.to_string(), json!({ "vpc": vpc.as_ref().map(self::id), "tags": tags }))
 }
 
 fn egress_only_gateway(shown: &EgressOnlyGateway) -> (String, Value) {
     let EgressOnlyGateway { id, vpc: _, tags } = shown;
-    (named(id, tags), json!({ "tags": tags }))
+    (id.to_string(), json!({ "tags": tags }))
 }
 
 fn address(shown: &Address) -> (String, Value) {
     let Address { id, ip: _, interface: _, tags } = shown;
-    (named(id, tags), json!({ "tags": tags }))
+    (id.to_string(), json!({ "tags": tags }))
 }
 
 fn nat_gateway(shown: &NatGateway) -> (String, Value) {
     let NatGateway { id, vpc: _, subnet: _, allocations: _, state: _, failure: _, created: _, tags } = shown;
-    (named(id, tags), json!({ "tags": tags }))
+    (id.to_string(), json!({ "tags": tags }))
 }
 
 fn route_table(shown: &RouteTable) -> (String, Value) {
@@ -136,7 +139,7 @@ fn route_table(shown: &RouteTable) -> (String, Value) {
         "associations": ids(associations.iter().map(|it| &it.subnet)),
         "tags": tags,
     });
-    (named(id, tags), settings)
+    (id.to_string(), settings)
 }
 
 fn route(shown: &Route) -> (String, Value) {
@@ -160,7 +163,7 @@ fn route(shown: &Route) -> (String, Value) {
 fn security_group(shown: &SecurityGroup) -> (String, Value) {
     let SecurityGroup { id, vpc: _, name: _, description: _, ingress, egress, tags } = shown;
     let settings = json!({ "ingress": rules(ingress), "egress": rules(egress), "tags": tags });
-    (named(id, tags), settings)
+    (id.to_string(), settings)
 }
 
 /// The description of each rule: to EC2 rules that differ only in it are one.
@@ -205,13 +208,27 @@ fn endpoint(shown: &Endpoint) -> (String, Value) {
         }),
         EndpointKind::Other(_) => json!({ "tags": tags }),
     };
-    (named(id, tags), settings)
+    (id.to_string(), settings)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use foo_model::SecurityGroupId;
+
+    #[test]
+    fn a_part_is_the_same_without_the_tag_of_its_role() {
+        let of = |role: Option<&str>| {
+            let tags = role.map(|role| (TAG_ROLE.to_owned(), role.to_owned())).into_iter().collect();
+            let gateway = EgressOnlyGateway { id: "eigw-1".into(), vpc: "vpc-1".into(), tags };
+            let parts =
+                Parts { egress_only_gateways: [("eigw-1".into(), gateway)].into(), ..Parts::default() };
+            resources(&parts)
+        };
+        let differing = crate::plans::fields::in_aws(&of(None), &of(Some("egress")));
+        assert_eq!(differing.len(), 1, "{differing:?}");
+        assert_eq!(differing[0].resource, "egress eigw-1");
+    }
 
     #[test]
     fn a_rule_is_a_field_with_its_description() {

@@ -1,8 +1,10 @@
 //! The settings of an EKS cluster and what belongs to it, as EKS and IAM show them and as a FooPlan shows what differs.
 
-use crate::plans::fields::{Resources, fields};
+use crate::plans::fields::{Resources, by_name, fields};
+use foo_eks::canonical_configuration;
 use foo_model::eks::{
-    AccessEntry, AccessPolicy, Addon, Cluster, OidcProvider, PodIdentity, Query, QueryResult,
+    AccessEntry, AccessPolicy, Addon, AddonSettings, Cluster, EndpointAccess, OidcProvider, PodIdentity,
+    Query, QueryResult, is_generated_username,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +14,7 @@ type Reads = BTreeMap<Query, QueryResult>;
 /// What exists, with its settings.
 pub(super) fn resources(reads: &Reads) -> Resources {
     let all = reads.iter().filter_map(|(query, result)| one(query, result, reads));
-    all.map(|(resource, settings)| (resource, fields(&settings))).collect()
+    by_name(all.map(|(resource, settings)| (resource, fields(&settings))))
 }
 
 fn one(query: &Query, result: &QueryResult, reads: &Reads) -> Option<(String, Value)> {
@@ -72,6 +74,8 @@ fn cluster(shown: &Cluster) -> (String, Value) {
         tags,
         health: _,
     } = shown;
+    let ranges = access.sent_cidrs().cloned().unwrap_or_default();
+    let access = EndpointAccess { public_cidrs: ranges, ..access.clone() };
     let settings = json!({
         "version": version,
         "role_arn": role_arn,
@@ -93,9 +97,13 @@ fn cluster(shown: &Cluster) -> (String, Value) {
 
 fn addon(shown: &Addon, reads: &Reads) -> (String, Value) {
     let Addon { name, arn, version, status: _, issues: _, settings, pod_identities: _, tags } = shown;
+    let AddonSettings { configuration, service_account_role } = settings;
     let settings = json!({
         "version": version,
-        "settings": settings,
+        "settings": {
+            "configuration": canonical_configuration(configuration.as_deref()),
+            "service_account_role": service_account_role,
+        },
         "pod_identities": roles(arn, reads),
         "tags": tags,
     });
@@ -120,6 +128,8 @@ fn roles(addon: &str, reads: &Reads) -> Map<String, Value> {
 
 fn entry(shown: &AccessEntry) -> (String, Value) {
     let AccessEntry { principal, arn: _, kind, username, groups, tags, created: _ } = shown;
+    // One that EKS generates is the same again in an entry that is created again.
+    let username = (!is_generated_username(principal, username)).then_some(username);
     let settings = json!({ "type": kind, "username": username, "groups": groups, "tags": tags });
     (format!("access entry {principal}"), settings)
 }
@@ -144,7 +154,7 @@ fn oidc_provider(shown: &OidcProvider) -> (String, Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foo_model::eks::{AccessScope, AddonSettings, AddonStatus, EntryKind};
+    use foo_model::eks::{AccessScope, AddonStatus, EntryKind};
 
     const CLUSTER: &str = "prod";
 
@@ -169,7 +179,10 @@ mod tests {
             version: "v1".to_owned(),
             status: AddonStatus::Active,
             issues: Vec::new(),
-            settings: AddonSettings { configuration: Some("{}".to_owned()), service_account_role: None },
+            settings: AddonSettings {
+                configuration: Some("{\"b\": 1, \"a\":2}".to_owned()),
+                service_account_role: None,
+            },
             pod_identities: ["arn:a-1".to_owned()].into(),
             tags: BTreeMap::new(),
         };
@@ -211,8 +224,8 @@ mod tests {
         let found = resources(&reads);
         let shown: Vec<String> = found
             .iter()
-            .flat_map(|(resource, fields)| {
-                fields.iter().map(move |(field, value)| format!("{resource}: {field} = {value}"))
+            .flat_map(|(resource, shown)| {
+                shown.settings.iter().map(move |(field, value)| format!("{resource}: {field} = {value}"))
             })
             .collect();
         let expected = [
@@ -223,7 +236,7 @@ mod tests {
             "access policies of arn:aws:iam::1:role/my_role: policies.arn:of_some.namespaces = [\"team-*\"]",
             "access policies of arn:aws:iam::1:role/my_role: policies.arn:of_some.type = \"namespace\"",
             "add-on vpc-cni: podIdentities.aws-node = \"arn:role\"",
-            "add-on vpc-cni: settings.configuration = \"{}\"",
+            r#"add-on vpc-cni: settings.configuration = "{\"a\":2,\"b\":1}""#,
             "add-on vpc-cni: version = \"v1\"",
             "pod identity association a-1 of kube-system/aws-node: roleArn = \"arn:role\"",
         ];

@@ -41,7 +41,11 @@ pub(in super::super) fn life() -> Result<String> {
     );
     it.arrow(released.bottom(), sent.top()).says(0, Right, "the manager terminates\nthe instance");
     it.arrow(sent.bottom(), terminating.top()).says(0, Right, "AWS shows the instance\nas Terminating");
-    it.arrow(terminating.bottom(), end.top()).says(0, Right, "EC2 reports the instance as terminated");
+    it.arrow(terminating.bottom(), end.top()).says(
+        0,
+        Right,
+        "the manager completes the lifecycle action,\nEC2 reports the instance as terminated",
+    );
 
     it.arrow(active.left().by(6), interrupted.top()).says(1, Right, "EC2 announces a\nspot interruption");
     it.arrow(interrupted.bottom(), draining.left()).says(0, Right, "the manager\ndeletes the Machine");
