@@ -25,7 +25,7 @@ const WAITING_TOO: [&str; 3] = ["testbed/", "cloud-adapter/wire", "runtime-sdk/s
 
 /// The programs that take longest begin first, because the longest program that begins last decides when all is over. Those whose
 /// clusters keep the processors busy (`runtime`, `install`, `lifecycle`, `runbooks`) alternate with those that mostly wait.
-const FIRST: [&str; 10] = [
+const FIRST: [&str; 12] = [
     "e2e/eks",
     "e2e/runtime",
     "e2e/contract",
@@ -36,6 +36,8 @@ const FIRST: [&str; 10] = [
     "e2e/chaos",
     "e2e/runbooks",
     "e2e/network",
+    "e2e/tenants",
+    "e2e/identities",
 ];
 
 /// Programs whose tests wait for minutes of AWS, in several worlds: more of them run at a time than there are processors.

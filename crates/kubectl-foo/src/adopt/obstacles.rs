@@ -41,13 +41,12 @@ pub(super) fn obstacles(found: &Found, cluster: &InAws) -> Result<Vec<String>> {
     obstacles.extend(stack.iter().map(|stack| {
         format!("the CloudFormation stack {stack} has the group: remove it from the stack's template with DeletionPolicy Retain")
     }));
-    obstacles.extend(group.tags.iter().filter_map(|tag| {
-        tag.key.starts_with(CAPA_CLUSTER).then(|| {
-            format!(
-                "Cluster API Provider AWS manages the group: pause the Cluster of its AWSMachinePool, then delete the tag {} of the group",
-                tag.key
-            )
-        })
+    let of_capa = group.tags.iter().filter(|tag| tag.key.starts_with(CAPA_CLUSTER));
+    obstacles.extend(of_capa.map(|tag| {
+        format!(
+            "Cluster API Provider AWS manages the group: pause the Cluster of its AWSMachinePool, then delete the tag {} of the group",
+            tag.key
+        )
     }));
     obstacles.extend(policies.iter().map(|policy| sets_size(&format!("scaling policy {policy}"))));
     obstacles.extend(schedules.iter().map(|action| sets_size(&format!("scheduled action {action}"))));

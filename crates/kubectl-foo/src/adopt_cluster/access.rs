@@ -1,8 +1,8 @@
 //! Access entries and pod identity associations of a FooControlPlane that are as EKS has them. The provider makes an entry that the spec
 //! lists exactly like the spec, so one that the spec cannot say completely is left out, and stays as it is.
 
-use super::control_plane::settings;
 use super::found::{Association, Entry, Policy};
+use super::settings::settings;
 use crate::adopt::manifest::of_name;
 use foo_api::control_plane::eks::{AccessEntry, AccessPolicy, EntryType, PodIdentityAssociation};
 use foo_api::patterns::is_object_name;

@@ -3,6 +3,7 @@
 
 use super::access;
 use super::found::{Addon, Association, Cluster, Found};
+use super::settings::settings;
 use crate::adopt::manifest::{of_name, without_defaults};
 use anyhow::{Result, anyhow};
 use foo_api::control_plane::eks::{
@@ -25,28 +26,6 @@ const TAGS_OF_OTHERS: [&str; 8] = [
     "karpenter.sh/",
     "kubernetes.io/cluster/",
     "sigs.k8s.io/cluster-api-provider-aws/",
-];
-/// Settings that every cluster has unless another value was asked for, with these values.
-const DEFAULTS: [(&str, &str); 1] = [("controlPlaneScalingConfig", r#"{"tier":"standard"}"#)];
-/// Fields of EKS's responses that are no settings.
-const NO_SETTINGS: [&str; 16] = [
-    "addonArn",
-    "clusterName",
-    "externalId",
-    "marketplaceInformation",
-    "modifiedAt",
-    "owner",
-    "publisher",
-    "tags",
-    "certificateAuthority",
-    "clientRequestToken",
-    "createdAt",
-    "endpoint",
-    "health",
-    "id",
-    "platformVersion",
-    // On with EKS Auto Mode, which is named by itself.
-    "storageConfig",
 ];
 /// The audience that Pods with roles of their service accounts need (IAM User Guide, "Create an OpenID Connect (OIDC) identity
 /// provider").
@@ -219,33 +198,6 @@ fn others(cluster: &Cluster) -> impl Iterator<Item = String> {
     of_cluster.chain(settings("VPC configuration", &cluster.resources_vpc_config.others))
 }
 
-/// Settings of a part of EKS that the spec does not have.
-pub(super) fn settings<'a>(
-    of: &str,
-    others: &'a BTreeMap<String, Value>,
-) -> impl Iterator<Item = String> + 'a {
-    let of = of.to_owned();
-    let is_one = |name: &str, value: &Value| {
-        !NO_SETTINGS.contains(&name)
-            && !DEFAULTS.contains(&(name, value.to_string().as_str()))
-            && is_set(value)
-    };
-    let set = others.iter().filter(move |(name, value)| is_one(name, value));
-    set.map(move |(name, _)| format!("{name} of the {of}: a FooControlPlane does not have it"))
-}
-
-/// Whether a setting has another value than nothing.
-fn is_set(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(value) => *value,
-        Value::Array(items) => items.iter().any(is_set),
-        Value::Object(fields) => fields.values().any(is_set),
-        Value::String(text) => !text.is_empty(),
-        Value::Number(_) => true,
-    }
-}
-
 /// What runs Pods or lets users in, and no FooControlPlane has.
 fn beside(found: &Found) -> impl Iterator<Item = String> {
     let node_groups = found.node_groups.iter().map(|name| {
@@ -255,23 +207,4 @@ fn beside(found: &Found) -> impl Iterator<Item = String> {
     let providers =
         found.identity_providers.iter().map(|name| format!("identity provider configuration {name}"));
     node_groups.chain(profiles).chain(providers)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_off_or_empty_is_no_setting() {
-        for (value, expected) in [
-            (json!({"enabled": false}), false),
-            (json!([]), false),
-            (json!([{"cidrs": []}]), false),
-            (json!(""), false),
-            (json!(0), true),
-            (json!({"remoteNodeNetworks": [{"cidrs": ["10.1.0.0/16"]}]}), true),
-        ] {
-            assert_eq!(is_set(&value), expected, "{value}");
-        }
-    }
 }

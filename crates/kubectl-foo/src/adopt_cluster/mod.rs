@@ -8,6 +8,7 @@ pub mod capa;
 mod control_plane;
 pub mod found;
 mod obstacles;
+mod settings;
 
 pub use adopter::{Adopter, Identity, Wish};
 

@@ -27,15 +27,14 @@ pub(super) fn obstacles(found: &Found, adopter: &Adopter, identity: &Identity) -
     never(cluster)?;
     let mut obstacles: Vec<String> = unread.iter().map(|why| format!("not known: {why}")).collect();
     obstacles.extend(of_status(&cluster.status));
-    obstacles.extend(cluster.tags.keys().filter_map(|key| {
-        // The rest of the key is the name of the EKS cluster, not that of its Cluster.
-        key.starts_with(CAPA_CLUSTER).then(|| {
-            format!(
-                "Cluster API Provider AWS manages the EKS cluster: pause the Cluster of its AWSManagedControlPlane with \
-                 spec.eksClusterName {}, then delete the tag {key} of the EKS cluster",
-                cluster.name
-            )
-        })
+    // The rest of the key is the name of the EKS cluster, not that of its Cluster.
+    let of_capa = cluster.tags.keys().filter(|key| key.starts_with(CAPA_CLUSTER));
+    obstacles.extend(of_capa.map(|key| {
+        format!(
+            "Cluster API Provider AWS manages the EKS cluster: pause the Cluster of its AWSManagedControlPlane with spec.eksClusterName \
+             {}, then delete the tag {key} of the EKS cluster",
+            cluster.name
+        )
     }));
     obstacles.extend(addons.iter().filter_map(|it| of_addon(&it.addon_name, &it.status)));
     if cluster.compute_config.enabled {

@@ -285,7 +285,11 @@ fn the_identity_decides_about_names_and_has_to_exist() {
             && refused[0].contains("allowedControlPlaneNames")
     );
     assert!(obstacles(&identity(&json!({"allowedControlPlaneNames": ["pro*"]}))).is_empty());
-    assert!(obstacles(&Identity::Unknown).is_empty());
+    assert_eq!(
+        obstacles(&Identity::Unknown),
+        ["not known: what the FooClusterIdentity default allows"],
+        "the status is not 0"
+    );
     let missing = obstacles(&Identity::Missing);
     assert!(
         missing.len() == 1 && missing[0].starts_with("there is no FooClusterIdentity default"),
@@ -331,9 +335,45 @@ fn more_than_the_objects_can_have_is_in_the_way() {
         "the cluster has 51 add-ons",
         "the cluster has 201 pod identity associations",
         "the cluster has 41 tags",
-        "the cluster has 65 subnets with Nodes",
+        "the cluster has 65 subnets of control plane and Nodes",
     ];
     assert_eq!(counted, expected);
+}
+
+#[test]
+fn consent_to_another_cluster_is_in_the_way() {
+    let mut cluster = plain();
+    cluster["tags"] = json!({"infrastructure.foo.com/adoptable": "team/other"});
+    let adoption = adoption(&found(cluster));
+    assert_eq!(
+        adoption.obstacles,
+        ["the owner of the account has consented to the adoption by team/other, not by team/prod"]
+    );
+}
+
+#[test]
+fn what_eks_has_and_the_spec_has_not_is_named_wherever_it_is() {
+    let mut cluster = plain();
+    cluster["resourcesVpcConfig"]["controlPlaneEgressMode"] = json!("x");
+    cluster["controlPlaneScalingConfig"] = json!({"tier": "tier-xl"});
+    let associations = json!([{
+        "namespace": "web", "serviceAccount": "front", "roleArn": "arn:aws:iam::123456789012:role/front", "policy": "{}",
+    }]);
+    let addons = json!([{
+        "addonName": "coredns", "addonVersion": "v1", "status": "ACTIVE", "publisher": "eks", "owner": "aws",
+        "namespaceConfig": {"namespace": "dns"},
+    }]);
+    let found = Found { addons: read(addons), associations: read(associations), ..found(cluster) };
+    let left = adoption(&found).left;
+    for expected in [
+        "namespaceConfig of the add-on coredns",
+        "policy of the pod identity association of web/front",
+        "controlPlaneScalingConfig of the cluster",
+        "controlPlaneEgressMode of the VPC configuration",
+    ] {
+        assert!(left.iter().any(|it| it.starts_with(expected)), "{expected}: {left:#?}");
+    }
+    assert_eq!(left.len(), 4, "{left:#?}");
 }
 
 #[test]

@@ -180,8 +180,10 @@ fn a_roll_out_is_shown_with_the_machines_that_it_replaces() {
         condition("Deleting", "True", "DrainingNode", "Drain not completed yet"),
         condition("Ready", "True", "Ready", ""),
     ]});
-    let serving =
-        json!({"nodeRef": {"name": "node-c"}, "conditions": [condition("Ready", "True", "Ready", "")]});
+    let serving = json!({"nodeRef": {"name": "node-c"}, "conditions": [
+        condition("Ready", "True", "Ready", ""),
+        condition("NodeReady", "True", "NodeReady", ""),
+    ]});
     rolling.metadata.labels = Some([("cluster.x-k8s.io/cluster-name".to_owned(), "prod".to_owned())].into());
     let mut facts = Facts {
         pools: Some(vec![rolling]),

@@ -48,7 +48,7 @@ pub(super) fn resources(parts: &Parts) -> Resources {
 
 /// The role of a part, as calls name it, and its id. The id alone identifies it: its role is a tag, which may be missing.
 fn named(id: &str, settings: &Value) -> String {
-    match settings["tags"][TAG_ROLE].as_str() {
+    match settings.get("tags").and_then(|tags| tags.get(TAG_ROLE)?.as_str()) {
         Some(role) => format!("{role} {id}"),
         None => id.to_owned(),
     }
