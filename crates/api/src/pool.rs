@@ -31,7 +31,9 @@ pub use crate::interruption::{Interruption, RebalancePolicy};
 pub use image::{
     Ami, ImageArchitecture, ImageFamily, ImageLookup, ImagePolicy, ImageVariant, RecommendedImage,
 };
-pub use instance::{CpuCredits, CpuOptions, HostnameType, PrivateDnsNameOptions, Switch, Tenancy};
+pub use instance::{
+    CpuCredits, CpuOptions, HostnameType, PrivateDnsNameOptions, Switch, Tenancy, is_burstable,
+};
 pub use launch::{
     DataVolume, HttpTokens, MetadataOptions, MixedInstances, MixedInstancesOverride, Spot, SpotStrategy,
     UserDataBucket, UserDataStorage, Volume, VolumeType,
@@ -107,9 +109,9 @@ use std::collections::BTreeMap;
         .message("st1 and sc1 cannot be root volumes"),
     validation = Rule::new("!has(self.userDataStorage) || has(self.iamInstanceProfile)")
         .message("userDataStorage needs iamInstanceProfile, whose role reads the user data"),
-    validation = Rule::new("!has(self.cpuCredits) || !has(self.instanceType) || self.instanceType.startsWith('t')")
+    validation = Rule::new("!has(self.cpuCredits) || !has(self.instanceType) || self.instanceType.matches('^t[0-9]')")
         .message("cpuCredits is for burstable instance types: T2, T3, T3a, T4g"),
-    validation = Rule::new("!has(self.cpuCredits) || !has(self.mixedInstances) || self.mixedInstances.overrides.all(choice, choice.instanceType.startsWith('t'))")
+    validation = Rule::new("!has(self.cpuCredits) || !has(self.mixedInstances) || self.mixedInstances.overrides.all(choice, choice.instanceType.matches('^t[0-9]'))")
         .message("cpuCredits is for burstable instance types: all of mixedInstances.overrides have to be T2, T3, T3a or T4g"),
     validation = Rule::new("!has(self.cpuOptions) || !has(self.cpuOptions.amdSEVSNP) || self.cpuOptions.amdSEVSNP != 'enabled' || !has(self.nitroEnclaves) || !self.nitroEnclaves")
         .message("EC2 has either cpuOptions.amdSEVSNP or nitroEnclaves")

@@ -4,6 +4,7 @@
 use anyhow::{Context as _, Result, anyhow, bail};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -78,6 +79,20 @@ impl Aws {
         let text = if output.stdout.trim_ascii().is_empty() { b"{}" } else { output.stdout.as_slice() };
         serde_json::from_slice(text).with_context(|| format!("reading the output of {shown}"))
     }
+}
+
+/// A response of the AWS CLI.
+pub(crate) type Response = BTreeMap<String, Value>;
+
+/// The items of a response, which are below that name; none if it has no such name.
+pub(crate) fn items<T: DeserializeOwned>(mut response: Response, name: &str) -> Result<Vec<T>> {
+    let items = response.remove(name).unwrap_or_else(|| Value::Array(Vec::new()));
+    serde_json::from_value(items).with_context(|| format!("reading {name} of the AWS CLI"))
+}
+
+/// What was read, or nothing and why.
+pub(crate) fn or_unread<T>(read: Result<T>, unread: &mut Vec<String>) -> Option<T> {
+    read.map_err(|error| unread.push(format!("{error:#}"))).ok()
 }
 
 /// Code and message of what the AWS CLI prints when AWS refuses a call: `An error occurred (Code) when calling the Name operation: message`.

@@ -50,6 +50,12 @@ pub enum Switch {
     Disabled,
 }
 
+/// Whether an instance type is burstable, as the CEL rules of `cpuCredits` have it: T2, T3, T3a, T4g. Not Trn1, for example.
+pub fn is_burstable(instance_type: &str) -> bool {
+    let generation = instance_type.strip_prefix('t');
+    generation.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
 /// How burstable instances (T2, T3, T3a, T4g) use processors above their baseline, as EC2 names it (EC2 User Guide,
 /// "Burstable performance instances").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

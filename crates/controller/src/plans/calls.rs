@@ -24,7 +24,7 @@ pub(crate) struct About<'a> {
 
 /// The status. `why` of a call is its action's; `resources`: what exists with its settings; `remaining`: the conditions that are
 /// not as they should be at the end.
-pub(crate) fn result<'r, D: Domain, R, C, K: Copy + Into<&'static str> + 'r>(
+pub(crate) fn result<'r, D: Domain, R, C: PartialEq, K: Copy + Into<&'static str> + 'r>(
     about: About<'_>,
     forecast: &Forecast<D, R, C>,
     why: impl Fn(&D::Action) -> String,
@@ -53,6 +53,8 @@ pub(crate) fn result<'r, D: Domain, R, C, K: Copy + Into<&'static str> + 'r>(
         name: name.to_owned(),
         changes,
         settings: match forecast.end {
+            // Most plans of large networks change nothing.
+            _ if forecast.now == forecast.then => Vec::new(),
             End::Settled | End::Waiting | End::Unknown(_) => {
                 in_aws(&resources(&forecast.now), &resources(&forecast.then))
             }

@@ -2,13 +2,17 @@
 //! AutoScalingGroup; EC2 API Reference, ResponseLaunchTemplateData). Only what a FooMachinePool can have is typed; of a launch
 //! template the names of all other settings are kept.
 
+use super::manifest::STACK;
 use crate::access::Reads;
-use crate::aws::Aws;
-use anyhow::{Context as _, Result, anyhow, bail};
+use crate::aws::{Aws, items, or_unread};
+use anyhow::{Result, anyhow, bail};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use std::collections::BTreeMap;
+
+/// Tag of groups that belong to an EKS managed node group (EKS User Guide, "Tagging").
+const NODE_GROUP: &str = "eks:nodegroup-name";
 
 /// A group, what it launches from, and what else changes it.
 #[derive(Clone, Debug, Default)]
@@ -400,6 +404,11 @@ impl Group {
             .or(self.launch_template.as_ref())
     }
 
+    /// The EKS managed node group that it belongs to.
+    pub fn node_group(&self) -> Option<&str> {
+        self.tag(NODE_GROUP)
+    }
+
     /// The value of a tag.
     pub fn tag(&self, key: &str) -> Option<&str> {
         self.tags.iter().find(|tag| tag.key == key).map(|tag| tag.value.as_str())
@@ -484,10 +493,6 @@ pub async fn read(aws: &Aws, reads: &Reads<'_>, name: &str) -> Result<Found> {
     })
 }
 
-fn or_unread<T>(read: Result<T>, unread: &mut Vec<String>) -> Option<T> {
-    read.map_err(|error| unread.push(format!("{error:#}"))).ok()
-}
-
 /// The CloudFormation stack that has the group. Its tag stays when the stack gives the group up.
 async fn stack(aws: &Aws, group: &Group) -> Result<Option<String>> {
     let Some(stack) = group.tag(STACK) else { return Ok(None) };
@@ -510,9 +515,6 @@ pub(super) fn name_beside(name: &str) -> String {
     let kept: String = name.chars().take(LONGEST_NAME - ADDITION.len()).collect();
     kept + ADDITION
 }
-
-/// Tag of groups that CloudFormation created, also for eksctl and the AWS CDK.
-const STACK: &str = "aws:cloudformation:stack-name";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -556,9 +558,7 @@ struct Hook {
 
 /// The items of a response, which are below that name.
 async fn list<T: DeserializeOwned>(aws: &Aws, name: &str, command: &[&str]) -> Result<Vec<T>> {
-    let mut response: BTreeMap<String, Value> = aws.read(command).await?;
-    let items = response.remove(name).unwrap_or_else(|| Value::Array(Vec::new()));
-    serde_json::from_value(items).with_context(|| format!("reading {name} of the AWS CLI"))
+    items(aws.read(command).await?, name)
 }
 
 #[cfg(test)]

@@ -8,8 +8,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Beginning of the key of the tag by which Cluster API Provider AWS finds what it owns; the rest is the name of its Cluster.
+/// Beginning of the key of the tag by which Cluster API Provider AWS finds what it owns.
 pub(crate) const CAPA_CLUSTER: &str = "sigs.k8s.io/cluster-api-provider-aws/cluster/";
+/// Tag of what CloudFormation created, also for eksctl and the AWS CDK.
+pub(crate) const STACK: &str = "aws:cloudformation:stack-name";
 /// The longest name of an object whose name is a label's value, too.
 pub(crate) const LONGEST_NAME: usize = 63;
 

@@ -7,8 +7,6 @@ use crate::text::quoted;
 use anyhow::{Result, bail};
 use foo_model::names::{TAG_ADOPTABLE, TAG_CLUSTER, TAG_INSTALLATION, TAG_POOL};
 
-/// Tag of groups that belong to an EKS managed node group (EKS User Guide, "Tagging").
-const NODE_GROUP: &str = "eks:nodegroup-name";
 /// Most tags of a FooMachinePool.
 const MOST_TAGS: usize = 40;
 /// Beginning of the keys of tags by which cluster-autoscaler with the provider aws finds groups.
@@ -26,7 +24,7 @@ pub(super) fn is_autoscaled(group: &Group) -> bool {
 pub(super) fn obstacles(found: &Found, cluster: &InAws) -> Result<Vec<String>> {
     let Found { group, policies, schedules, refreshes, stack, unread, .. } = found;
     let name = &group.auto_scaling_group_name;
-    if let Some(node_group) = group.tag(NODE_GROUP) {
+    if let Some(node_group) = group.node_group() {
         bail!(
             "{name} belongs to the EKS managed node group {node_group}: AWS owns it, and it cannot be adopted"
         );

@@ -3,7 +3,9 @@
 use super::found::{Cpu, Ebs, Metadata, Placement, PrivateDns, TemplateData};
 use super::manifest::of_name;
 use foo_api::FooMachinePoolSpec;
-use foo_api::pool::{CpuOptions, HttpTokens, MetadataOptions, PrivateDnsNameOptions, Switch, Tenancy};
+use foo_api::pool::{
+    CpuCredits, CpuOptions, HttpTokens, MetadataOptions, PrivateDnsNameOptions, Switch, Tenancy, is_burstable,
+};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -23,7 +25,7 @@ pub(super) fn with_options(
         associate_public_ip_address: first.and_then(|it| it.associate_public_ip_address),
         tenancy: data.placement.as_ref().and_then(|it| tenancy(it, differences)),
         cpu_options: data.cpu_options.as_ref().and_then(|it| cpu_options(it, differences)),
-        cpu_credits: known(credits, "CpuCredits", differences),
+        cpu_credits: cpu_credits(&spec, credits, differences),
         nitro_enclaves: is_on(&data.enclave_options),
         private_dns_name_options: data
             .private_dns_name_options
@@ -66,6 +68,23 @@ fn known<T: DeserializeOwned>(name: Option<&str>, what: &str, differences: &mut 
         differences.push(format!("{what} {name}: a FooMachinePool does not have it"));
     }
     known
+}
+
+/// The API takes them for burstable instance types only.
+fn cpu_credits(
+    spec: &FooMachinePoolSpec,
+    credits: Option<&str>,
+    differences: &mut Vec<String>,
+) -> Option<CpuCredits> {
+    let of_mix = spec.mixed_instances.iter().flat_map(|mixed| &mixed.overrides).map(|it| &it.instance_type);
+    let burstable = spec.instance_type.iter().chain(of_mix).all(|it| is_burstable(it));
+    if let Some(credits) = credits.filter(|_| !burstable) {
+        differences.push(format!(
+            "CpuCredits {credits}: a FooMachinePool has them for burstable instance types only"
+        ));
+        return None;
+    }
+    known(credits, "CpuCredits", differences)
 }
 
 fn tenancy(placement: &Placement, differences: &mut Vec<String>) -> Option<Tenancy> {

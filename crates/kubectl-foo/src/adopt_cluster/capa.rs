@@ -38,7 +38,8 @@ pub fn read(path: &Path) -> Result<Given> {
 }
 
 fn given(documents: Vec<Value>) -> Result<Given, Usage> {
-    let mut found: Vec<Value> = documents.into_iter().flat_map(items).filter(is_control_plane).collect();
+    let mut found: Vec<Value> =
+        documents.into_iter().flat_map(files::items).filter(is_control_plane).collect();
     let (Some(object), true) = (found.pop(), found.is_empty()) else {
         return Err(Usage(format!("--from takes the manifest of one {KIND}.{GROUP}")));
     };
@@ -61,19 +62,6 @@ fn given(documents: Vec<Value>) -> Result<Given, Usage> {
         region: region.map(str::to_owned),
         cluster: cluster.map(str::to_owned),
     })
-}
-
-/// The object, or those of a List.
-fn items(document: Value) -> Vec<Value> {
-    match document {
-        Value::Object(mut list) if list.get("kind").and_then(Value::as_str) == Some("List") => {
-            match list.remove("items") {
-                Some(Value::Array(items)) => items,
-                _ => Vec::new(),
-            }
-        }
-        object => vec![object],
-    }
 }
 
 fn is_control_plane(object: &Value) -> bool {

@@ -3,7 +3,8 @@
 //! settings are kept.
 
 use crate::access::Reads;
-use crate::aws::{Aws, refusal};
+use crate::adopt::found::Group;
+use crate::aws::{Aws, Response, items, or_unread, refusal};
 use anyhow::{Context as _, Result};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use serde::Deserialize;
@@ -282,29 +283,6 @@ pub struct Association {
     pub others: BTreeMap<String, Value>,
 }
 
-/// An Auto Scaling group with Nodes.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
-pub struct Group {
-    /// Its name.
-    pub auto_scaling_group_name: String,
-    /// Ids of its subnets, with commas.
-    #[serde(rename = "VPCZoneIdentifier")]
-    pub subnets: String,
-    /// Its tags.
-    pub tags: Vec<Tag>,
-}
-
-/// A tag of a group.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
-pub struct Tag {
-    /// Its key.
-    pub key: String,
-    /// Its value.
-    pub value: String,
-}
-
 impl Cluster {
     /// The authentication mode, as EKS names it.
     pub fn authentication_mode(&self) -> &str {
@@ -314,14 +292,6 @@ impl Cluster {
     /// The account that it is in, 12 digits.
     pub fn account(&self) -> Option<&str> {
         self.arn.split(':').nth(4).filter(|account| !account.is_empty())
-    }
-}
-
-impl Group {
-    /// The managed node group that it belongs to.
-    pub fn node_group(&self) -> Option<&str> {
-        let of_eks = |tag: &&Tag| tag.key == "eks:nodegroup-name";
-        self.tags.iter().find(of_eks).map(|tag| tag.value.as_str())
     }
 }
 
@@ -346,21 +316,17 @@ pub async fn read(aws: &Aws, reads: &Reads<'_>, name: &str) -> Result<Found> {
     let mut unread = Vec::new();
     let providers = reads.or_warn(providers).unwrap_or_default();
     Ok(Found {
-        addons: or_unread(addons, &mut unread),
-        entries: or_unread(entries, &mut unread),
-        associations: or_unread(associations, &mut unread),
-        audiences: or_unread(audiences, &mut unread),
+        addons: or_unread(addons, &mut unread).unwrap_or_default(),
+        entries: or_unread(entries, &mut unread).unwrap_or_default(),
+        associations: or_unread(associations, &mut unread).unwrap_or_default(),
+        audiences: or_unread(audiences, &mut unread).flatten(),
         node_groups: reads.or_warn(node_groups).unwrap_or_default(),
         fargate_profiles: reads.or_warn(fargate).unwrap_or_default(),
         identity_providers: providers.into_iter().map(|it| it.name).collect(),
-        groups: or_unread(groups, &mut unread),
+        groups: or_unread(groups, &mut unread).unwrap_or_default(),
         unread,
         cluster,
     })
-}
-
-fn or_unread<T: Default>(read: Result<T>, unread: &mut Vec<String>) -> T {
-    read.map_err(|error| unread.push(format!("{error:#}"))).unwrap_or_default()
 }
 
 #[derive(Deserialize)]
@@ -437,28 +403,20 @@ struct Audiences {
 async fn groups(aws: &Aws, cluster: &str) -> Result<Vec<Group>> {
     let tag = format!("{CLUSTER_TAG}{cluster}");
     let input = json!({"Filters": [{"Name": "tag-key", "Values": [tag]}]});
-    let response: Groups = aws.ask("autoscaling", "describe-auto-scaling-groups", &input).await?;
-    Ok(response.auto_scaling_groups)
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
-struct Groups {
-    auto_scaling_groups: Vec<Group>,
+    let response = aws.ask("autoscaling", "describe-auto-scaling-groups", &input).await?;
+    items(response, "AutoScalingGroups")
 }
 
 /// The field of that name in the response of EKS.
 async fn field<T: DeserializeOwned>(aws: &Aws, operation: &str, input: &Value, name: &str) -> Result<T> {
-    let mut response: BTreeMap<String, Value> = aws.ask("eks", operation, input).await?;
+    let mut response: Response = aws.ask("eks", operation, input).await?;
     let value = response.remove(name).with_context(|| format!("aws eks {operation} shows no {name}"))?;
     serde_json::from_value(value).with_context(|| format!("reading {name} of the AWS CLI"))
 }
 
 /// The items of a response of EKS, which are below that name.
 async fn list<T: DeserializeOwned>(aws: &Aws, operation: &str, input: &Value, name: &str) -> Result<Vec<T>> {
-    let mut response: BTreeMap<String, Value> = aws.ask("eks", operation, input).await?;
-    let items = response.remove(name).unwrap_or_else(|| Value::Array(Vec::new()));
-    serde_json::from_value(items).with_context(|| format!("reading {name} of the AWS CLI"))
+    items(aws.ask("eks", operation, input).await?, name)
 }
 
 /// What is read of each item, in their order, some at a time.

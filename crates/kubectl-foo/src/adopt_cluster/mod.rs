@@ -13,6 +13,7 @@ mod settings;
 pub use adopter::{Adopter, Identity, Wish};
 
 use crate::access::Reads;
+use crate::adopt::found::Group;
 use crate::adopt::manifest::{manifest_of, reference};
 use crate::aws::Aws;
 use crate::capi::{Cluster, ClusterSpec};
@@ -24,7 +25,7 @@ use foo_api::identity::IdentityReference;
 use foo_api::patterns::is_aws_name;
 use foo_api::shared::NetworkReference;
 use foo_api::{FooCluster, FooClusterSpec, FooControlPlane};
-use found::{Found, Group};
+use found::Found;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

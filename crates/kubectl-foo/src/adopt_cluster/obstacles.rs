@@ -2,7 +2,7 @@
 
 use super::adopter::{Adopter, Identity};
 use super::found::{Cluster, Found};
-use crate::adopt::manifest::CAPA_CLUSTER;
+use crate::adopt::manifest::{CAPA_CLUSTER, STACK};
 use crate::text::quoted;
 use anyhow::{Result, bail};
 use foo_api::FooClusterIdentitySpec;
@@ -11,8 +11,6 @@ use foo_api::in_aws::{Limit, Thing, is_about};
 use foo_api::patterns::is_aws_name;
 use foo_model::names::{TAG_ADOPTABLE, TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION};
 
-/// Tag of clusters that CloudFormation created, also for eksctl and the AWS CDK.
-const STACK: &str = "aws:cloudformation:stack-name";
 /// Most security groups of a FooControlPlane.
 const MOST_SECURITY_GROUPS: usize = 4;
 /// Tag of clusters that eksctl created.

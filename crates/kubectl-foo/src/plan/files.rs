@@ -78,10 +78,20 @@ pub fn text(path: &Path) -> Result<String> {
 /// It is neither YAML nor JSON, or an object has no name.
 pub fn parse(text: &str, into: &mut Manifests) -> Result<()> {
     let documents: Vec<Value> = serde_saphyr::from_multiple(text)?;
-    for document in documents {
-        add(document, into)?;
+    documents.into_iter().try_for_each(|document| add(document, into))
+}
+
+/// An object alone, or those of a List.
+pub(crate) fn items(document: Value) -> Vec<Value> {
+    match document {
+        Value::Object(mut list) if list.get("kind").and_then(Value::as_str) == Some("List") => {
+            match list.remove("items") {
+                Some(Value::Array(all)) => all.into_iter().flat_map(items).collect(),
+                _ => Vec::new(),
+            }
+        }
+        object => vec![object],
     }
-    Ok(())
 }
 
 /// Adds an object, or those of a List.
@@ -89,19 +99,17 @@ pub fn parse(text: &str, into: &mut Manifests) -> Result<()> {
 /// # Errors
 /// It has no kind or no name.
 pub fn add(document: Value, into: &mut Manifests) -> Result<()> {
-    let text =
-        |pointer: &str| document.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    items(document).into_iter().try_for_each(|object| add_one(object, into))
+}
+
+fn add_one(object: Value, into: &mut Manifests) -> Result<()> {
+    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (api_version, kind, name) = (text("/apiVersion"), text("/kind"), text("/metadata/name"));
     if kind.is_empty() {
-        if document.is_null() {
+        if object.is_null() {
             return Ok(());
         }
         bail!("an object has no kind");
-    }
-    if kind == "List" {
-        let Value::Object(mut list) = document else { return Ok(()) };
-        let Some(Value::Array(items)) = list.remove("items") else { return Ok(()) };
-        return items.into_iter().try_for_each(|item| add(item, into));
     }
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
     let planned = if is::<FooMachinePool>(group, &kind) {
@@ -120,7 +128,7 @@ pub fn add(document: Value, into: &mut Manifests) -> Result<()> {
         bail!("a {kind} has no name");
     }
     let namespace = Some(text("/metadata/namespace")).filter(|namespace| !namespace.is_empty());
-    into.planned.push(Manifest { kind: planned, name, namespace, object: document });
+    into.planned.push(Manifest { kind: planned, name, namespace, object });
     Ok(())
 }
 

@@ -193,6 +193,20 @@ fn spot_instances_of_a_launch_template_stay_spot_instances() {
 }
 
 #[test]
+fn cpu_credits_are_in_the_manifest_for_burstable_types_only() {
+    for (instance_type, expected) in [("t3.large", json!("unlimited")), ("trn1.2xlarge", Value::Null)] {
+        let mut template = simple();
+        let data = &mut template["LaunchTemplateData"];
+        data["InstanceType"] = json!(instance_type);
+        data["CreditSpecification"] = json!({"CpuCredits": "unlimited"});
+        let adoption = of_found(&found(plain(), template), &adopter(), &cluster()).unwrap();
+        assert_eq!(adoption.objects[0]["spec"]["cpuCredits"], expected, "{instance_type}");
+        let is_named = adoption.differences.iter().any(|it| it.starts_with("CpuCredits unlimited"));
+        assert_eq!(is_named, expected.is_null(), "{instance_type}");
+    }
+}
+
+#[test]
 fn what_can_never_be_adopted_is_refused() {
     let refused = |change: &dyn Fn(&mut Value, &mut Value)| {
         let (mut group, mut template) = (plain(), simple());

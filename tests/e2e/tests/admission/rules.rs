@@ -535,6 +535,10 @@ fn options_of_instances_that_contradict_each_other_are_refused_at_once() {
             (json!({"tenancy": "host"}), "tenancy"),
             (json!({"cpuCredits": "none"}), "cpuCredits"),
             (json!({"instanceType": "m7i.large", "cpuCredits": "standard"}), "cpuCredits is for burstable"),
+            (
+                json!({"instanceType": "trn1.2xlarge", "cpuCredits": "standard"}),
+                "cpuCredits is for burstable",
+            ),
             (json!({"privateDNSNameOptions": {"hostnameType": "ip"}}), "hostnameType"),
             (json!({"metadataOptions": {"httpEndpoint": "off"}}), "httpEndpoint"),
         ] {

@@ -133,9 +133,9 @@ pub(super) enum Edge {
     Bottom,
 }
 
-/// How a text looks.
+/// The font of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum Font {
     Normal,
     /// Readable upon a line.
     Raised,
@@ -144,7 +144,7 @@ pub(super) enum Look {
     Monospace,
 }
 
-impl Look {
+impl Font {
     fn class(self) -> &'static str {
         match self {
             Self::Normal => "",
@@ -217,37 +217,37 @@ impl Canvas {
 
     /// A box with a name in bold, and what it is below that; with the name alone it is not bold.
     pub(super) fn boxed(&mut self, area: Area, tint: Tint, text: &str) {
-        let look = if text.contains('\n') { Look::Bold } else { Look::Normal };
-        self.filled(area, tint, look, text);
+        let font = if text.contains('\n') { Font::Bold } else { Font::Normal };
+        self.filled(area, tint, font, text);
     }
 
     /// A box with lines of text.
     pub(super) fn note(&mut self, area: Area, tint: Tint, text: &str) {
-        self.filled(area, tint, Look::Normal, text);
+        self.filled(area, tint, Font::Normal, text);
     }
 
-    fn filled(&mut self, area: Area, tint: Tint, first: Look, text: &str) {
+    fn filled(&mut self, area: Area, tint: Tint, first: Font, text: &str) {
         self.rectangle(area, tint.class());
         self.shapes.push(area);
         let count = i32::try_from(text.lines().count()).unwrap_or(i32::MAX);
         let mut y = area.center().y - count * LINE / 2;
         for (index, line) in text.lines().enumerate() {
-            let look = if index == 0 { first } else { Look::Normal };
-            let width = look.width(line);
+            let font = if index == 0 { first } else { Font::Normal };
+            let width = font.width(line);
             let there = Area::at(area.center().x - width / 2, y, width, LINE);
             if !area.wider(-PADDING + 3).contains(there) {
                 self.faults.push(format!("{line:?} does not fit into its box"));
             }
-            self.write(line, look, Anchor::Middle, there);
+            self.write(line, font, Anchor::Middle, there);
             y += LINE;
         }
     }
 
     /// A small text in the lower right corner of a box.
     pub(super) fn mark(&mut self, area: Area, text: &str) {
-        let width = Look::Small.width(text);
+        let width = Font::Small.width(text);
         let there = Area::at(area.right - PADDING - width, area.bottom - LINE, width, LINE);
-        self.write(text, Look::Small, Anchor::End, there);
+        self.write(text, Font::Small, Anchor::End, there);
     }
 
     /// A dashed frame around boxes, with a name at the left of that edge.
@@ -261,8 +261,8 @@ impl Canvas {
             Edge::Top => area.top + 3,
             Edge::Bottom => area.bottom - LINE - 3,
         };
-        let there = Area::at(area.left + PADDING, top, Look::Bold.width(name), LINE);
-        self.text(name, Look::Bold, Anchor::Start, there);
+        let there = Area::at(area.left + PADDING, top, Font::Bold.width(name), LINE);
+        self.text(name, Font::Bold, Anchor::Start, there);
     }
 
     /// A surface that texts are written on.
@@ -306,25 +306,25 @@ impl Canvas {
             Place::Left | Place::Right => point.y - height / 2,
         };
         for line in text.lines() {
-            let own = Look::Normal.width(line);
+            let own = Font::Normal.width(line);
             let (left, anchor) = match place {
                 Place::Above => (point.x - own / 2, Anchor::Middle),
                 Place::Left => (point.x - BESIDE - own, Anchor::End),
                 Place::Right => (point.x + BESIDE, Anchor::Start),
             };
-            self.text(line, Look::Raised, anchor, Area::at(left, y, own, LINE));
+            self.text(line, Font::Raised, anchor, Area::at(left, y, own, LINE));
             y += LINE;
         }
     }
 
     /// A line of text that nothing may cover.
-    pub(super) fn text(&mut self, text: &str, look: Look, anchor: Anchor, area: Area) {
-        self.write(text, look, anchor, area);
+    pub(super) fn text(&mut self, text: &str, font: Font, anchor: Anchor, area: Area) {
+        self.write(text, font, anchor, area);
         self.texts.push((text.to_owned(), area));
     }
 
-    fn write(&mut self, text: &str, look: Look, anchor: Anchor, area: Area) {
-        let (y, class) = (area.bottom - 4, look.class());
+    fn write(&mut self, text: &str, font: Font, anchor: Anchor, area: Area) {
+        let (y, class) = (area.bottom - 4, font.class());
         let (x, anchor) = match anchor {
             Anchor::Start => (area.left, ""),
             Anchor::Middle => (area.center().x, " text-anchor=\"middle\""),

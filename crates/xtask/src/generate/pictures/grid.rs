@@ -1,7 +1,7 @@
 //! The layout of a dashboard: its panels where Grafana places them, with their titles and how they show values. Read from
 //! the JSON that Grafana imports.
 
-use super::canvas::{Anchor, Area, Canvas, LINE, Look, Tint};
+use super::canvas::{Anchor, Area, Canvas, Font, LINE, Tint};
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
@@ -49,8 +49,8 @@ pub(super) fn drawn(json: &str) -> Result<String> {
         let area = panel.place.area();
         if panel.kind == "row" {
             let top = area.center().y - LINE / 2;
-            let width = Look::Bold.width(&panel.title);
-            canvas.text(&panel.title, Look::Bold, Anchor::Start, Area::at(area.left, top, width, LINE));
+            let width = Font::Bold.width(&panel.title);
+            canvas.text(&panel.title, Font::Bold, Anchor::Start, Area::at(area.left, top, width, LINE));
         } else {
             let width = area.right - area.left;
             let text = wrapped(&panel.title, width - 16);
@@ -67,7 +67,7 @@ fn wrapped(title: &str, width: i32) -> String {
     for word in title.split(' ') {
         let Some(line) = lines.last_mut() else { break };
         let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
-        if line.is_empty() || Look::Normal.width(&longer) <= width {
+        if line.is_empty() || Font::Normal.width(&longer) <= width {
             *line = longer;
         } else {
             lines.push(word.to_owned());

@@ -1,6 +1,6 @@
 //! A terminal with what a command prints.
 
-use super::canvas::{Anchor, Area, Canvas, LINE, Look};
+use super::canvas::{Anchor, Area, Canvas, Font, LINE};
 use anyhow::Result;
 
 /// Columns of the terminal: a longer line is cut, as the plugin cuts it when it redraws a screen.
@@ -13,16 +13,16 @@ pub(super) fn drawn(title: &str, about: &str, command: &str, output: &str) -> Re
     let mut canvas = Canvas::new(title, about);
     let lines: Vec<String> = output.lines().map(|line| line.chars().take(COLUMNS).collect()).collect();
     let height = i32::try_from(lines.len()).unwrap_or(i32::MAX) * LINE;
-    let full = Look::Monospace.width(&"x".repeat(COLUMNS));
+    let full = Font::Monospace.width(&"x".repeat(COLUMNS));
     canvas.surface(Area::at(0, -2 * LINE, full, height + 2 * LINE).wider(MARGIN));
     let prompt = format!("$ {command}");
-    let area = Area::at(0, -2 * LINE, Look::Monospace.width(&prompt), LINE);
-    canvas.text(&prompt, Look::Monospace, Anchor::Start, area);
+    let area = Area::at(0, -2 * LINE, Font::Monospace.width(&prompt), LINE);
+    canvas.text(&prompt, Font::Monospace, Anchor::Start, area);
     for (row, line) in (0..).zip(&lines) {
         for (column, part) in parts(line) {
-            let left = Look::Monospace.width(&line.chars().take(column).collect::<String>());
-            let area = Area::at(left, row * LINE, Look::Monospace.width(part), LINE);
-            canvas.text(part, Look::Monospace, Anchor::Start, area);
+            let left = Font::Monospace.width(&line.chars().take(column).collect::<String>());
+            let area = Area::at(left, row * LINE, Font::Monospace.width(part), LINE);
+            canvas.text(part, Font::Monospace, Anchor::Start, area);
         }
     }
     canvas.finish()

@@ -1,7 +1,7 @@
 //! What pictures are refused, and what every picture has.
 
 use super::boxes::{Boxes, Grid};
-use super::canvas::{Area, Canvas, Look, Place, Point, Stroke, Tint};
+use super::canvas::{Area, Canvas, Font, Place, Point, Stroke, Tint};
 use super::sequence::Sequence;
 use super::{files, grid, machine, screen};
 
@@ -107,9 +107,9 @@ fn a_text_fits_into_its_box() {
 
 #[test]
 fn wide_characters_are_wide() {
-    assert!(Look::Normal.width("WWW") > 2 * Look::Normal.width("iii"));
-    assert!(Look::Bold.width("text") > Look::Normal.width("text"));
-    assert_eq!(Look::Monospace.width("WWW"), Look::Monospace.width("iii"));
+    assert!(Font::Normal.width("WWW") > 2 * Font::Normal.width("iii"));
+    assert!(Font::Bold.width("text") > Font::Normal.width("text"));
+    assert_eq!(Font::Monospace.width("WWW"), Font::Monospace.width("iii"));
 }
 
 #[test]

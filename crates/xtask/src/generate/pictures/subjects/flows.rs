@@ -99,7 +99,7 @@ pub(in super::super) fn drain() -> Result<String> {
     it.does(aws, "terminates the instance");
     it.returns(aws, manager, "EC2: terminated");
     it.sends(manager, core, "removes its finalizer\nfrom the FooMachine");
-    it.sends(core, nodes, "deletes the Node;\nthe Machine is gone");
+    it.sends(core, nodes, "deletes the Node;\nthe Machine is deleted");
     it.drawn()
 }
 
