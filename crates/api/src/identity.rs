@@ -142,6 +142,15 @@ pub struct FooClusterIdentitySpec {
         inner(length(min = 1, max = 74), regex(pattern = patterns::BUCKET_OR_PREFIX))
     )]
     pub allowed_buckets: Option<Vec<String>>,
+    /// ARNs of the target groups that pools with this identity may be attached to. `*` and `{namespace}` as in
+    /// `allowedInstanceProfiles`. Default: any target group, or none if the manager runs with `--require-identity` and several
+    /// namespaces may use the identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(max = 1000),
+        inner(length(min = 1, max = 256), regex(pattern = patterns::ARN_OR_PREFIX))
+    )]
+    pub allowed_target_groups: Option<Vec<String>>,
     /// Use the manager's own credentials: the IAM role of its ServiceAccount, its instance profile, or its
     /// environment. Set exactly one of `controller`, `secret` and `role`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -32,6 +32,9 @@ pub const INSTANCE_PROFILE: &str = r"^[A-Za-z0-9_+=,.@-]+$";
 /// The same, in which `*` at the end stands for any text and `{namespace}` for a namespace. A character that no namespace can have
 /// follows it: what begins with `team-` would be a name of namespace `team-a`, too.
 pub const INSTANCE_PROFILE_OR_PREFIX: &str = r"^([A-Za-z0-9_+=,.@-]|\{namespace\}([_+=,.@]|$))*\*?$";
+/// ARN of a target group (Elastic Load Balancing API Reference, `CreateTargetGroup`).
+pub const TARGET_GROUP_ARN: &str =
+    r"^arn:[a-z-]+:elasticloadbalancing:[a-z0-9-]+:[0-9]{12}:targetgroup/[A-Za-z0-9-]{1,32}/[0-9a-f]+$";
 /// ARN, id or alias of a role or a key, with `*` and `{namespace}` in the same way.
 pub const ARN_OR_PREFIX: &str = r"^([A-Za-z0-9_+=,.@:/-]|\{namespace\}([_+=,.@:/]|$))*\*?$";
 /// Name of a key pair, in the same way.

@@ -26,6 +26,7 @@ mod instance;
 mod launch;
 mod replace;
 mod status;
+mod traffic;
 
 pub use crate::interruption::{Interruption, RebalancePolicy};
 pub use image::{
@@ -42,6 +43,7 @@ pub use replace::{Remediation, Rollout, RolloutFailurePolicy, RolloutStrategy, S
 pub use status::{
     FooMachinePoolStatus, GroupStatus, ImageStatus, LaunchTemplateStatus, NodeInfo, RolloutStatus,
 };
+pub use traffic::TargetHealth;
 
 use crate::patterns;
 use crate::shared::{DeletionPolicy, NetworkReference};
@@ -114,7 +116,9 @@ use std::collections::BTreeMap;
     validation = Rule::new("!has(self.cpuCredits) || !has(self.mixedInstances) || self.mixedInstances.overrides.all(choice, choice.instanceType.matches('^t[0-9]'))")
         .message("cpuCredits is for burstable instance types: all of mixedInstances.overrides have to be T2, T3, T3a or T4g"),
     validation = Rule::new("!has(self.cpuOptions) || !has(self.cpuOptions.amdSEVSNP) || self.cpuOptions.amdSEVSNP != 'enabled' || !has(self.nitroEnclaves) || !self.nitroEnclaves")
-        .message("EC2 has either cpuOptions.amdSEVSNP or nitroEnclaves")
+        .message("EC2 has either cpuOptions.amdSEVSNP or nitroEnclaves"),
+    validation = Rule::new("!has(self.targetHealth) || (has(self.targetGroups) && size(self.targetGroups) > 0)")
+        .message("targetHealth needs targetGroups")
 )]
 pub struct FooMachinePoolSpec {
     /// ARN of the Auto Scaling group. Leave it empty: the provider writes it when it has created the group,
@@ -237,6 +241,17 @@ pub struct FooMachinePoolSpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub subnets: Vec<NetworkReference>,
+    /// ARNs of target groups of Application, Network and Gateway Load Balancers, up to 50, in the region of the FooCluster:
+    /// Auto Scaling registers instances there when they enter service, and deregisters them, and lets their connections drain,
+    /// before their terminating lifecycle hook. Target groups that are not in the list are detached; `[]` detaches all. Without
+    /// the field, those that the Auto Scaling group is attached to stay. A change replaces no instances.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 50), inner(length(min = 1, max = 256), regex(pattern = patterns::TARGET_GROUP_ARN)))]
+    #[x_kube(merge_strategy = ListMerge::Set)]
+    pub target_groups: Option<Vec<String>>,
+    /// What the health of instances in `targetGroups` means for roll-outs and replacements. Default: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_health: Option<TargetHealth>,
     /// Which Machines the provider deletes when there are more than requested, and how fast.
     #[serde(default)]
     pub scale_in: ScaleIn,

@@ -20,7 +20,7 @@ pub enum Bucket {
     /// costs.
     Sqs,
     /// Calls of Elastic Load Balancing and Service Quotas, whose limits are unpublished, sent when a network is created
-    /// or deleted; those of Systems Manager, which limits an account to 40 per second; and those of S3, which takes
+    /// or deleted, and for the health of targets; those of Systems Manager, which limits an account to 40 per second; and those of S3, which takes
     /// thousands per second, sent when user data changes.
     Rare,
     /// EKS calls that only read.

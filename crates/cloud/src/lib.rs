@@ -9,7 +9,8 @@
 //! * [`compared`]: how far another clock is from the manager's.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
 //! * [`lookups`]: facts that rarely change, looked up once.
-//! * [`reads`]: results that are shared by all clusters; [`networks`], [`clusters`] and [`stored`] request them.
+//! * [`reads`]: results that are shared by all clusters; [`networks`], [`clusters`], [`stored`] and
+//!   [`targets`] request them.
 //! * [`retry`]: pauses after failures.
 //! * [`lines`]: what never appears in logs.
 //! * [`trust`]: what trust policies of roles allow.
@@ -49,6 +50,7 @@ pub mod requests;
 pub mod retry;
 pub mod roles;
 pub mod stored;
+pub mod targets;
 pub mod trust;
 mod vcpus;
 pub mod watchdog;
@@ -73,6 +75,7 @@ pub use requests::{
 };
 pub use roles::Roles;
 pub use stored::ObjectReads;
+pub use targets::TargetReads;
 pub use vcpus::VcpuQuota;
 pub use watchdog::Watchdog;
 
@@ -84,7 +87,8 @@ use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
-    LaunchTemplateId, NewGroup, Process, TemplateContent, TemplateRecord, TemplateVersion,
+    LaunchTemplateId, NewGroup, Process, TargetGroupArn, Targets, TemplateContent, TemplateRecord,
+    TemplateVersion,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -117,6 +121,13 @@ pub trait Groups: Send + Sync {
     async fn suspend_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()>;
     /// Resumes processes.
     async fn resume_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()>;
+    /// Registers present and future members in these target groups, too; at most 10 (AttachTrafficSources). `Invalid` if
+    /// one does not exist.
+    async fn attach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()>;
+    /// Deregisters all members from these target groups; at most 10. `Invalid` if the group is not attached to one.
+    async fn detach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()>;
+    /// The health of the targets of a target group that are instances. `NotFound` if it does not exist.
+    async fn describe_target_health(&self, arn: &TargetGroupArn) -> Result<Targets>;
     /// Protects members from scale-in. At most 50 ids (SetInstanceProtection).
     async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()>;
     /// Terminates one member, protected or not. `Invalid` when a decrement would go below the minimum size,

@@ -2,10 +2,10 @@
 
 use crate::{
     GroupName, GroupSettings, GroupSettingsChange, HookConfig, InstancesMix, LaunchTemplateId,
-    TemplateVersion,
+    TargetGroupArn, TemplateVersion,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A group to create.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct NewGroup {
     pub mix: Option<InstancesMix>,
     /// Its other settings.
     pub settings: GroupSettings,
+    /// Target groups of Elastic Load Balancing that new instances are registered in.
+    #[serde(default)]
+    pub target_groups: BTreeSet<TargetGroupArn>,
     /// Our lifecycle hook, created with the group so that nothing of it ever ends without.
     pub drain_hook: Option<HookConfig>,
     /// Tags of the group, the ownership tags included; not propagated to instances (the template tags those).

@@ -1,12 +1,14 @@
 //! An Auto Scaling group and its instances, as `DescribeAutoScalingGroups` shows them.
 
-use super::ids::{GroupName, InstanceId, InstanceType, LaunchTemplateId, TemplateVersion, Zone};
+use super::ids::{
+    GroupName, InstanceId, InstanceType, LaunchTemplateId, TargetGroupArn, TemplateVersion, Zone,
+};
 use super::names::TAG_ADOPTED;
 use super::settings::{GroupSettings, Protection};
 use super::template::InstancesMix;
 use super::time::AwsTime;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One Auto Scaling group. Counts are instances.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +25,9 @@ pub struct Group {
     pub mix: Option<InstancesMix>,
     /// Its other settings.
     pub settings: GroupSettings,
+    /// Target groups of Elastic Load Balancing that new instances are registered in.
+    #[serde(default)]
+    pub target_groups: BTreeSet<TargetGroupArn>,
     /// Processes that are suspended, with AWS's words on why.
     pub suspended: BTreeMap<Process, String>,
     /// The group's own tags; AWS's `aws:` tags are left out.

@@ -59,6 +59,10 @@ text_id! {
     SecurityGroupId
 }
 text_id! {
+    /// ARN of a target group of Elastic Load Balancing (`arn:aws:elasticloadbalancing:…:targetgroup/…`).
+    TargetGroupArn
+}
+text_id! {
     /// EC2 VPC id (`vpc-…`).
     VpcId
 }
@@ -121,6 +125,14 @@ text_id! {
 text_id! {
     /// Hash of a piece of wanted content, with the version of the hashing scheme in front (`v1-…`).
     SpecHash
+}
+
+impl TargetGroupArn {
+    /// The name of the target group (`…:targetgroup/<name>/<id>`), or the whole text if it is no such ARN.
+    pub fn name(&self) -> &str {
+        let path = self.0.split_once(":targetgroup/").map(|(_, path)| path);
+        path.and_then(|path| path.split('/').next()).unwrap_or(&self.0)
+    }
 }
 
 /// Number of a launch template version: 1 and up, never reused (EC2 User Guide, "Manage launch template versions").

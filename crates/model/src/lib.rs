@@ -7,6 +7,7 @@
 //! * `group`, `settings`, `template`, `hook`, `machine`, `changes`: a pool in AWS and in Kubernetes, and what can be
 //!   changed of it;
 //! * `network`, `eks`: the parts of networks and EKS clusters, and their changes;
+//! * `targets`: the health of instances behind load balancers;
 //! * `operation`: the one list of AWS operations, for limits, metrics and the IAM policy;
 //! * `signal`, `event`: what AWS announces, and what the provider reports;
 //! * `reason`: the reasons of conditions with their remedies;
@@ -31,6 +32,7 @@ pub mod operation;
 pub mod reason;
 pub mod settings;
 pub mod signal;
+pub mod targets;
 pub mod template;
 pub mod time;
 
@@ -46,7 +48,7 @@ pub use hook::HookConfig;
 pub use ids::{
     AllocationId, AssociationId, EgressOnlyGatewayId, EndpointId, GroupName, ImageId, InstanceId,
     InstanceType, InterfaceId, InternetGatewayId, LaunchTemplateId, MachineName, NatGatewayId, PrefixListId,
-    RouteTableId, SecurityGroupId, SpecHash, SubnetId, TemplateVersion, Uid, VpcId, Zone,
+    RouteTableId, SecurityGroupId, SpecHash, SubnetId, TargetGroupArn, TemplateVersion, Uid, VpcId, Zone,
 };
 pub use machine::{
     Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine, MachinePause, NodeState, RemovalMark,
@@ -57,6 +59,7 @@ pub use operation::Operation;
 pub use reason::Reason;
 pub use settings::{GroupSettings, GroupSettingsChange, Protection};
 pub use signal::{Signal, SignalKind};
+pub use targets::{HealthInGroups, TargetHealth, TargetState, Targets, health_in};
 pub use template::{
     Cores, CpuCredits, HostnameType, InstanceOptions, InstancesMix, LaunchTemplate, MetadataOptions,
     MixOverride, PrivateDns, SpotOptions, SpotStrategy, StoredUserData, TemplateContent, TemplateHashes,

@@ -19,6 +19,8 @@ pub enum Operation {
     CreateOrUpdateTags,
     SuspendProcesses,
     ResumeProcesses,
+    AttachTrafficSources,
+    DetachTrafficSources,
     SetInstanceProtection,
     TerminateInstanceInAutoScalingGroup,
     DescribeLifecycleHooks,
@@ -92,6 +94,7 @@ pub enum Operation {
     DeleteNetworkInterface,
     DescribeLoadBalancers,
     DescribeTargetGroups,
+    DescribeTargetHealth,
     /// Operations of Elastic Load Balancing.
     DescribeTags,
     DeleteLoadBalancer,

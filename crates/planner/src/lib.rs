@@ -44,6 +44,7 @@ pub mod recent_targets;
 mod situation;
 mod steps;
 mod summary;
+pub mod target_health;
 
 pub use action::{Action, Precondition};
 pub use check::{Violation, violations};

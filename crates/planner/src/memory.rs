@@ -301,6 +301,8 @@ impl Memory {
             | GroupAction::TagGroup { .. }
             | GroupAction::SuspendProcesses { .. }
             | GroupAction::ResumeProcesses { .. }
+            | GroupAction::AttachTargetGroups { .. }
+            | GroupAction::DetachTargetGroups { .. }
             | GroupAction::DeleteGroup { .. } => {}
         }
     }

@@ -10,7 +10,7 @@ use crate::steps::{
     template, victims,
 };
 use crate::summary;
-use crate::{Plan, report};
+use crate::{Plan, report, target_health};
 use std::time::Duration;
 
 /// How soon a pool is planned again whose clocks do not agree: what waits for that is not urgent.
@@ -58,6 +58,7 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
             own::record_arn(situation, draft);
             own::forget_adoption(situation, draft);
             machines::reconcile_machines(situation, draft);
+            read_targets_again(situation, draft);
             hooks::serve(situation, draft);
             group::create_or_repair(situation, draft);
             victims::choose(situation, draft);
@@ -85,6 +86,14 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
             hooks::serve(situation, draft);
         }
         Goal::Orphan => own::release_pool(situation, draft),
+    }
+}
+
+/// Elastic Load Balancing announces no change of a target's health.
+fn read_targets_again(situation: &Situation<'_>, draft: &mut Draft) {
+    let read = &situation.observed.target_health;
+    if let Some(age) = target_health::max_age(situation.desired, situation.view.group(), read) {
+        draft.wake_at(read.seen_at().unwrap_or(situation.observed.now).plus(age));
     }
 }
 

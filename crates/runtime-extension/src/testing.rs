@@ -56,6 +56,7 @@ impl World {
                 new_instances: Protection::Unprotected,
                 ..GroupSettings::in_subnets(PRIVATE_SUBNETS.map(SubnetId::from).into())
             },
+            target_groups: [].into(),
             drain_hook: None,
             tags: tags.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
         };

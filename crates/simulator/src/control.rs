@@ -29,6 +29,7 @@
 //! | POST `/_sim/regions/<r>/instances/<id>/recommend-rebalance`, `/interrupt` | what EC2 does to a spot instance |
 //! | POST `/_sim/regions/<r>/instances/<id>/schedule-event` | `{"code":"instance-retirement","in_seconds":n}` |
 //! | PUT `/_sim/regions/<r>/instances/<id>/console` | `{"output"}`: what it wrote to its console |
+//! | PUT `/_sim/regions/<r>/instances/<id>/target-health` | `{"state":"Unhealthy"}` ([`TargetState`]) in all its target groups, or null |
 //! | PUT `/_sim/regions/<r>/instances/<id>/root-volume` | `{"state":"Replacing"}` ([`RootVolume`]) or null |
 //! | PUT `/_sim/regions/<r>/capacity` | `{"zone","instance_type","limit":n or null}` |
 //! | PUT `/_sim/regions/<r>/parameters` | `{"name","value"}`: AWS publishes a parameter |
@@ -65,7 +66,7 @@ use crate::page;
 use crate::simulator::{RegionHandle, Simulator};
 use crate::throttle::Throttling;
 use crate::wire;
-use foo_model::InstanceId;
+use foo_model::{InstanceId, TargetState};
 use http::{Method, StatusCode};
 use result::{ControlError, ControlResult, done, parse, removed, value_of};
 use serde::Deserialize;
@@ -126,6 +127,12 @@ struct ConsoleChange {
 #[serde(deny_unknown_fields)]
 struct RootVolumeChange {
     state: Option<RootVolume>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TargetChange {
+    state: Option<TargetState>,
 }
 
 #[derive(Deserialize)]
@@ -379,6 +386,10 @@ fn of_instance(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8
         ("PUT", ["instances", id, "console"]) => {
             let written: ConsoleChange = parse(body)?;
             done(region.write_console(&InstanceId::from(*id), &written.output))
+        }
+        ("PUT", ["instances", id, "target-health"]) => {
+            let change: TargetChange = parse(body)?;
+            done(region.set_target_state(&InstanceId::from(*id), change.state))
         }
         ("PUT", ["instances", id, "root-volume"]) => {
             let change: RootVolumeChange = parse(body)?;

@@ -504,6 +504,42 @@ def fetched_by_an_instance(where, credentials):
     return cloud.datasource.vendordata_raw
 
 
+def test_target_groups():
+    _, v2 = BALANCING
+    subnets = {"kind": "Network", "subnets": SUBNETS[:2]}
+    control("POST", "regions/eu-central-1/load-balancers", {"name": "tg", "target_groups": ["tg"], **subnets})
+    balancer = only(v2.describe_load_balancers(Names=["tg"]), "LoadBalancers")["LoadBalancerArn"]
+    arn = only(v2.describe_target_groups(LoadBalancerArn=balancer), "TargetGroups")["TargetGroupArn"]
+    source = {"Identifier": arn, "Type": "elbv2"}
+    create("targets", template("targets"), MaxSize=1, DesiredCapacity=1, TargetGroupARNs=[arn])
+    wait(180)
+    found = group("targets")
+    (member,) = found["Instances"]
+    assert (found["TargetGroupARNs"], found["TrafficSources"]) == ([arn], [source])
+    target = only(v2.describe_target_health(TargetGroupArn=arn), "TargetHealthDescriptions")
+    assert (target["Target"]["Id"], target["TargetHealth"]["State"]) == (member["InstanceId"], "healthy")
+    control("PUT", f"regions/eu-central-1/instances/{member['InstanceId']}/target-health", {"state": "Unhealthy"})
+    targets = v2.describe_target_health(TargetGroupArn=arn, Targets=[{"Id": member["InstanceId"]}])
+    assert only(targets, "TargetHealthDescriptions")["TargetHealth"]["Reason"] == "Target.FailedHealthChecks"
+    control("PUT", f"regions/eu-central-1/instances/{member['InstanceId']}/target-health", {"state": None})
+    name = {"AutoScalingGroupName": "targets"}
+    states = AUTOSCALING.describe_load_balancer_target_groups(**name)
+    assert only(states, "LoadBalancerTargetGroups") == {"LoadBalancerTargetGroupARN": arn, "State": "InService"}
+    assert only(AUTOSCALING.describe_traffic_sources(**name), "TrafficSources")["Identifier"] == arn
+    AUTOSCALING.detach_traffic_sources(**name, TrafficSources=[source])
+    assert group("targets")["TargetGroupARNs"] == []
+    AUTOSCALING.attach_traffic_sources(**name, TrafficSources=[source])
+    AUTOSCALING.detach_load_balancer_target_groups(**name, TargetGroupARNs=[arn])
+    AUTOSCALING.attach_load_balancer_target_groups(**name, TargetGroupARNs=[arn])
+    assert group("targets")["TargetGroupARNs"] == [arn]
+    refused("ValidationError", AUTOSCALING.attach_traffic_sources, **name, TrafficSources=[{"Identifier": "old"}])
+    refused("TargetGroupNotFound", v2.describe_target_health, TargetGroupArn=arn + "0")
+    AUTOSCALING.delete_auto_scaling_group(**name, ForceDelete=True)
+    v2.delete_load_balancer(LoadBalancerArn=balancer)
+    v2.delete_target_group(TargetGroupArn=arn)
+    wait(360)
+
+
 def test_load_balancers_and_quotas():
     classic, v2 = BALANCING
     tags = {"kubernetes.io/cluster/c": "owned"}

@@ -24,5 +24,7 @@ mod preflight;
 mod size;
 #[path = "contract/status.rs"]
 mod status;
+#[path = "contract/traffic.rs"]
+mod traffic;
 #[path = "contract/user_of_aws.rs"]
 mod user_of_aws;

@@ -42,6 +42,8 @@ pub enum Thing {
     KmsKey,
     /// A key pair.
     KeyPair,
+    /// A target group of Elastic Load Balancing.
+    TargetGroup,
     /// A bucket, and the user data in it.
     Bucket,
     /// An image.
@@ -134,6 +136,7 @@ impl FooClusterIdentitySpec {
             Thing::Role => self.allowed_roles.as_deref(),
             Thing::KmsKey => self.allowed_kms_keys.as_deref(),
             Thing::KeyPair => self.allowed_key_pairs.as_deref(),
+            Thing::TargetGroup => self.allowed_target_groups.as_deref(),
             Thing::Bucket => self.allowed_buckets.as_deref(),
             Thing::Group
             | Thing::EndpointService

@@ -235,6 +235,17 @@ pub const ROWS: &[Row] = &[
         credential: OF_THE_IDENTITY,
     },
     Row {
+        thing: Thing::TargetGroup,
+        title: "Target group",
+        fields: &[(POOL, "spec.targetGroups[]"), (IDENTITY, "spec.allowedTargetGroups[]")],
+        limit: listed("allowedTargetGroups", Absent::NoneIfShared),
+        scope: "account and region. Several pools can name one: the requests of its load balancers then reach the instances of all",
+        proof: USED_ONLY,
+        adoption: NOT_ADOPTED,
+        deletion: "stays; AWS deregisters the instances",
+        credential: OF_THE_IDENTITY,
+    },
+    Row {
         thing: Thing::Bucket,
         title: "Bucket, object with user data",
         fields: &[

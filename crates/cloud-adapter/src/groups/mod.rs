@@ -10,7 +10,7 @@ use foo_cloud::{CloudError, Ended, ErrorKind, FoundGroups, Groups, Operation, Re
 use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
 use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, GroupSettings, GroupSettingsChange, InstanceId,
-    NewGroup, Process,
+    NewGroup, Process, TargetGroupArn, Targets,
 };
 use shapes::{Launch, Purpose};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,7 +64,8 @@ impl Groups for AwsCloud {
     }
 
     async fn create_group(&self, spec: &NewGroup) -> Result<()> {
-        let NewGroup { name, min, max, desired, template, mix, settings, drain_hook, tags } = spec;
+        let NewGroup { name, min, max, desired, template, mix, settings, target_groups, drain_hook, tags } =
+            spec;
         let GroupSettings { subnets, new_instances } = settings;
         let launch = shapes::launch(&template.0, template.1, mix.as_ref(), Purpose::Create);
         let mut call = self
@@ -77,6 +78,7 @@ impl Groups for AwsCloud {
             .set_desired_capacity(desired.map(signed))
             .vpc_zone_identifier(shapes::subnets(subnets))
             .new_instances_protected_from_scale_in(shapes::is_protected(*new_instances))
+            .set_traffic_sources(shapes::traffic_sources(target_groups))
             .set_lifecycle_hook_specification_list(drain_hook.map(|terms| vec![shapes::hook(terms)]))
             .set_tags(Some(group_tags(name, tags)));
         call = match launch {
@@ -139,6 +141,29 @@ impl Groups for AwsCloud {
         let call = call.set_scaling_processes(Some(names(processes)));
         call.send().await.map_err(|failed| error::of(Operation::ResumeProcesses, &failed))?;
         Ok(())
+    }
+
+    async fn attach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()> {
+        let Some(sources) = shapes::traffic_sources(arns) else { return Ok(()) };
+        let call = self.autoscaling.once.attach_traffic_sources().auto_scaling_group_name(name.as_str());
+        let call = call.set_traffic_sources(Some(sources));
+        call.send().await.map_err(|failed| error::of(Operation::AttachTrafficSources, &failed))?;
+        Ok(())
+    }
+
+    async fn detach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()> {
+        let Some(sources) = shapes::traffic_sources(arns) else { return Ok(()) };
+        let call = self.autoscaling.once.detach_traffic_sources().auto_scaling_group_name(name.as_str());
+        let call = call.set_traffic_sources(Some(sources));
+        call.send().await.map_err(|failed| error::of(Operation::DetachTrafficSources, &failed))?;
+        Ok(())
+    }
+
+    async fn describe_target_health(&self, arn: &TargetGroupArn) -> Result<Targets> {
+        let call = self.balancers.repeating.describe_target_health().target_group_arn(arn.as_str());
+        let found =
+            call.send().await.map_err(|failed| error::of(Operation::DescribeTargetHealth, &failed))?;
+        Ok(shapes::targets(found.target_health_descriptions()))
     }
 
     async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()> {

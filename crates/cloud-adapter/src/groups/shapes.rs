@@ -3,14 +3,20 @@
 use crate::error::Gap;
 use crate::numbers::{count, signed};
 use aws_sdk_autoscaling::types as aws;
+use aws_sdk_elasticloadbalancingv2::types as balancing;
 use foo_model::group::TemplateChoice;
 use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
 use foo_model::{
     Activity, ActivityStatus, AwsTime, DeletionProtection, Group, GroupSettings, GroupStatus, Health,
-    Instance, InstancesMix, LaunchTemplateId, LifecycleState, MixOverride, Process, Protection, Seconds,
-    Sizes, SpotStrategy, SubnetId, TemplateVersion,
+    Instance, InstanceId, InstancesMix, LaunchTemplateId, LifecycleState, MixOverride, Process, Protection,
+    Seconds, Sizes, SpotStrategy, SubnetId, TargetGroupArn, TargetHealth, TargetState, Targets,
+    TemplateVersion,
 };
 use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+
+/// The type of traffic sources that are target groups (Auto Scaling API Reference, `TrafficSourceIdentifier`).
+const TARGET_GROUP: &str = "elbv2";
 
 /// What a group launches from: AWS accepts one of the two.
 #[derive(Debug, PartialEq)]
@@ -67,6 +73,43 @@ pub(super) fn subnets(subnets: &BTreeSet<SubnetId>) -> String {
     subnets.iter().map(SubnetId::as_str).collect::<Vec<_>>().join(",")
 }
 
+/// Traffic sources that are target groups; `None` if there are none: an empty list is refused.
+pub(super) fn traffic_sources(arns: &BTreeSet<TargetGroupArn>) -> Option<Vec<aws::TrafficSourceIdentifier>> {
+    let source = |arn: &TargetGroupArn| {
+        aws::TrafficSourceIdentifier::builder().identifier(arn.as_str()).r#type(TARGET_GROUP).build()
+    };
+    (!arns.is_empty()).then(|| arns.iter().map(source).collect())
+}
+
+/// The target groups of a group, whichever call attached them.
+fn target_groups(group: &aws::AutoScalingGroup) -> BTreeSet<TargetGroupArn> {
+    let sources = group.traffic_sources().iter().filter(|source| source.r#type() == Some(TARGET_GROUP));
+    let by_source = sources.filter_map(aws::TrafficSourceIdentifier::identifier);
+    by_source.chain(group.target_group_arns().iter().map(String::as_str)).map(TargetGroupArn::from).collect()
+}
+
+/// Targets that are instances; of one with several ports, the worst state.
+pub(super) fn targets(found: &[balancing::TargetHealthDescription]) -> Targets {
+    let mut targets = Targets::new();
+    for description in found {
+        let Some(id) = description.target().and_then(balancing::TargetDescription::id) else { continue };
+        let Some(health) = description.target_health() else { continue };
+        let state = health.state().map_or(TargetState::Unchecked, |it| TargetState::from_name(it.as_str()));
+        let reason = health.reason().map(|it| it.as_str().to_owned()).unwrap_or_default();
+        let one = TargetHealth { state, reason };
+        match targets.entry(InstanceId::from(id)) {
+            Entry::Vacant(entry) => {
+                entry.insert(one);
+            }
+            Entry::Occupied(mut entry) if entry.get().state < one.state => {
+                entry.insert(one);
+            }
+            Entry::Occupied(_) => {}
+        }
+    }
+    targets
+}
+
 pub(super) fn is_protected(protection: Protection) -> bool {
     match protection {
         Protection::Protected => true,
@@ -99,6 +142,7 @@ pub(super) fn group(group: &aws::AutoScalingGroup) -> Result<Group, Gap> {
             subnets: subnet_ids(group.vpc_zone_identifier().unwrap_or_default()),
             new_instances: protection(group.new_instances_protected_from_scale_in()),
         },
+        target_groups: target_groups(group),
         suspended: suspended
             .filter_map(|process| {
                 let reason = process.suspension_reason().unwrap_or_default().to_owned();

@@ -215,6 +215,7 @@ async fn a_group_is_created_with_one_call_and_its_mix_removed_with_another() {
         template: ("lt-1".into(), TemplateVersion(7)),
         mix: Some(mix.clone()),
         settings: GroupSettings::in_subnets(["subnet-b".into(), "subnet-a".into()].into()),
+        target_groups: ["arn:web".into()].into(),
         drain_hook: Some(HookConfig::DRAIN),
         tags: tags(&[("k", "v")]),
     };
@@ -246,6 +247,8 @@ async fn a_group_is_created_with_one_call_and_its_mix_removed_with_another() {
             "Tags.member.1.ResourceId=g".to_owned(),
             "Tags.member.1.ResourceType=auto-scaling-group".to_owned(),
             "Tags.member.1.Value=v".to_owned(),
+            "TrafficSources.member.1.Identifier=arn:web".to_owned(),
+            "TrafficSources.member.1.Type=elbv2".to_owned(),
             "VPCZoneIdentifier=subnet-a,subnet-b".to_owned(),
         ]
     );

@@ -12,7 +12,7 @@ use foo_model::hook::{HookConfig, HookResult};
 use foo_model::{
     ActivityStatus, AwsTime, Decrement, Group, GroupChange, GroupName, GroupSettings, InstanceId,
     InstancesMix, LifecycleState, MixOverride, NewGroup, Process, Protection, Seconds, SpotStrategy,
-    TemplateContent, TemplateHashes, TemplateVersion,
+    TargetGroupArn, TargetState, TemplateContent, TemplateHashes, TemplateVersion,
 };
 use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
 use foo_simulator::core::ec2::workload_volumes::WorkloadVolume;
@@ -62,6 +62,7 @@ impl World {
             template: (id, version),
             mix: None,
             settings: GroupSettings::in_subnets(PRIVATE_SUBNETS.map(Into::into).into()),
+            target_groups: [].into(),
             drain_hook: None,
             tags: tags(&[(OWNER, "pool"), ("other", "")]),
         };
@@ -188,6 +189,53 @@ async fn a_group_can_be_changed_in_every_way_we_change_it() {
     let plain = GroupChange { template: Some((id, second, None)), ..GroupChange::default() };
     world.wire.update_group(&pool(), &plain).await.unwrap();
     assert_eq!(world.group().await.mix, None);
+}
+
+/// The target group of a new load balancer of another user.
+fn target_group(world: &World, name: &str) -> TargetGroupArn {
+    let region = world.server.simulator().region(REGION);
+    let body = serde_json::json!({
+        "name": name, "kind": "Network", "subnets": PRIVATE_SUBNETS, "target_groups": [name],
+    });
+    region.put_load_balancer(serde_json::from_value(body).unwrap()).unwrap();
+    let of = format!("targetgroup/{name}/");
+    let find = |region: &mut foo_simulator::core::Region| {
+        region.network.targeted.keys().find(|arn| arn.contains(&of)).cloned()
+    };
+    TargetGroupArn::new(region.with(find).unwrap().unwrap())
+}
+
+#[tokio::test]
+async fn target_groups_are_attached_and_detached_and_the_health_of_their_targets_is_read() {
+    let world = World::with_group(2).await;
+    let (web, tls) = (target_group(&world, "web"), target_group(&world, "tls"));
+    world.wire.attach_target_groups(&pool(), &[web.clone(), tls.clone()].into()).await.unwrap();
+    let group = world.group().await;
+    assert_eq!(group.target_groups, [web.clone(), tls.clone()].into());
+    world.step(60);
+    let ids: Vec<InstanceId> = group.instances.into_iter().map(|instance| instance.id).collect();
+    world.server.simulator().region(REGION).set_target_state(&ids[0], Some(TargetState::Unhealthy)).unwrap();
+    let health = world.wire.describe_target_health(&web).await.unwrap();
+    assert_eq!(health, world.direct.describe_target_health(&web).await.unwrap());
+    assert_eq!(
+        (health[&ids[0]].state, health[&ids[1]].state),
+        (TargetState::Unhealthy, TargetState::Healthy)
+    );
+    assert_eq!(health[&ids[0]].reason, "Target.FailedHealthChecks");
+
+    world.wire.detach_target_groups(&pool(), &[web.clone()].into()).await.unwrap();
+    assert_eq!(world.group().await.target_groups, [tls].into());
+    let again = world.wire.detach_target_groups(&pool(), &[web].into()).await.unwrap_err();
+    assert_eq!(again.kind, ErrorKind::Invalid, "{again}");
+    let unknown: TargetGroupArn =
+        format!("arn:aws:elasticloadbalancing:{REGION}:1:targetgroup/none/0").into();
+    let missing = world.wire.describe_target_health(&unknown).await.unwrap_err();
+    assert_eq!(missing.kind, ErrorKind::NotFound, "{missing}");
+    let refused = world.wire.attach_target_groups(&pool(), &[unknown].into()).await.unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::Invalid, "{refused}");
+    let none = std::collections::BTreeSet::new();
+    assert_eq!(world.wire.attach_target_groups(&pool(), &none).await, Ok(()));
+    assert_eq!(world.wire.detach_target_groups(&pool(), &none).await, Ok(()));
 }
 
 #[tokio::test]
@@ -445,6 +493,7 @@ async fn aws_refusals_have_their_kinds() {
         template: (id.clone(), version),
         mix: None,
         settings: GroupSettings::in_subnets([PRIVATE_SUBNETS[0].into()].into()),
+        target_groups: [].into(),
         drain_hook: None,
         tags: tags(&[]),
     };
@@ -524,6 +573,7 @@ async fn many_groups_and_templates_come_in_pages() {
             template: (id, version),
             mix: None,
             settings: GroupSettings::in_subnets([PRIVATE_SUBNETS[0].into()].into()),
+            target_groups: [].into(),
             drain_hook: None,
             tags,
         };

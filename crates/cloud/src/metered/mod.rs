@@ -30,7 +30,8 @@ use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
-    LaunchTemplateId, NewGroup, Operation, Process, TemplateContent, TemplateRecord, TemplateVersion,
+    LaunchTemplateId, NewGroup, Operation, Process, TargetGroupArn, Targets, TemplateContent, TemplateRecord,
+    TemplateVersion,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -224,6 +225,15 @@ impl<C: Groups + ?Sized> Groups for Metered<C> {
     }
     async fn resume_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()> {
         self.around(Operation::ResumeProcesses, self.inner.resume_processes(name, processes)).await
+    }
+    async fn attach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()> {
+        self.around(Operation::AttachTrafficSources, self.inner.attach_target_groups(name, arns)).await
+    }
+    async fn detach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()> {
+        self.around(Operation::DetachTrafficSources, self.inner.detach_target_groups(name, arns)).await
+    }
+    async fn describe_target_health(&self, arn: &TargetGroupArn) -> Result<Targets> {
+        self.around(Operation::DescribeTargetHealth, self.inner.describe_target_health(arn)).await
     }
     async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()> {
         self.around(Operation::SetInstanceProtection, self.inner.protect_instances(name, ids)).await

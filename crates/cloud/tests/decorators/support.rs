@@ -91,6 +91,7 @@ pub(crate) fn group(name: &str, desired: u32, instances: &[&str]) -> Group {
         suspended: BTreeMap::new(),
         tags: BTreeMap::new(),
         status: GroupStatus::Active,
+        target_groups: BTreeSet::new(),
         deletion_protection: DeletionProtection::None,
         instances: instances.collect(),
     }
@@ -175,6 +176,15 @@ impl Groups for Scripted {
         unreachable!()
     }
     async fn resume_processes(&self, _: &GroupName, _: &[Process]) -> Result<()> {
+        unreachable!()
+    }
+    async fn attach_target_groups(&self, _: &GroupName, _: &BTreeSet<TargetGroupArn>) -> Result<()> {
+        unreachable!()
+    }
+    async fn detach_target_groups(&self, _: &GroupName, _: &BTreeSet<TargetGroupArn>) -> Result<()> {
+        unreachable!()
+    }
+    async fn describe_target_health(&self, _: &TargetGroupArn) -> Result<Targets> {
         unreachable!()
     }
     async fn protect_instances(&self, _: &GroupName, _: &[InstanceId]) -> Result<()> {

@@ -128,6 +128,11 @@ impl Limits {
         self.check(Thing::KeyPair, name, Reason::KeyPairNotAllowed, "key pair")
     }
 
+    /// Whether pools may be attached to this target group.
+    pub(crate) fn target_group(&self, arn: &str) -> Result<(), Blocked> {
+        self.check(Thing::TargetGroup, arn, Reason::TargetGroupNotAllowed, "target group")
+    }
+
     /// Whether pools may keep user data in this bucket.
     pub(crate) fn bucket(&self, name: &str) -> Result<(), Blocked> {
         self.check(Thing::Bucket, name, Reason::BucketNotAllowed, "bucket")
@@ -219,6 +224,10 @@ mod tests {
             ("allowedSecurityGroups", limits.security_groups(["sg-1"])),
             ("allowedKMSKeys", limits.kms_key("alias/admin")),
             ("allowedKeyPairs", limits.key_pair("admin")),
+            (
+                "allowedTargetGroups",
+                limits.target_group("arn:aws:elasticloadbalancing:eu:1:targetgroup/web/1"),
+            ),
             ("allowedBuckets", limits.bucket("admin")),
         ])
     }
@@ -267,7 +276,7 @@ mod tests {
             assert_eq!(of(several.clone(), Trust::Each), []);
             let refused = of(several, Trust::None);
             let fields: Vec<_> = refused.iter().map(|(field, _)| *field).collect();
-            assert_eq!(fields, ["allowedInstanceProfiles", "allowedRoles"]);
+            assert_eq!(fields, ["allowedInstanceProfiles", "allowedRoles", "allowedTargetGroups"]);
             let message = &refused[1].1.as_ref().unwrap_err().message;
             assert!(message.contains("it has to list") && message.contains("allowedRoles"), "{message}");
         }

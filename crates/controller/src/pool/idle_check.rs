@@ -68,6 +68,7 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
         stored,
         hook,
         ec2_states,
+        target_health,
         signals,
         foo_machines,
         machines,
@@ -79,7 +80,7 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
         launch_failure: shortage,
         termination_causes: causes,
     } = observed;
-    let reads: [&dyn Debug; 4] = [seen(group), seen(template), seen(stored), seen(hook)];
+    let reads: [&dyn Debug; 5] = [seen(group), seen(template), seen(stored), seen(hook), seen(target_health)];
     let remembered = remembered(memory);
     let objects: [&dyn Debug; 13] = [
         desired,

@@ -1,7 +1,7 @@
 //! Values that were read for a pool and are not read again in each pass, each with its time.
 
 use foo_model::hook::HookConfig;
-use foo_model::{Blocked, InstanceId, LaunchTemplate, Timestamp};
+use foo_model::{Blocked, InstanceId, LaunchTemplate, TargetGroupArn, Targets, Timestamp};
 use foo_planner::observed::LastRead;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +22,8 @@ pub(super) struct Reads {
     pub(super) template_is_own: bool,
     /// Names of the pool's objects in S3.
     pub(super) stored: LastRead<BTreeSet<String>>,
+    /// The health of targets in the pool's target groups, if it asks for it.
+    pub(super) target_health: LastRead<BTreeMap<TargetGroupArn, Targets>>,
     /// The settings of the group's lifecycle hook, as read or as written.
     pub(super) hook: Option<Read<Option<HookConfig>>>,
     /// AWS's message on the last failed launch; only while the group is short of capacity.
@@ -45,6 +47,7 @@ impl Reads {
         (self.hook, self.launch_failure) = (None, None);
         self.template_changes();
         self.stored = LastRead::Unknown;
+        self.target_health = LastRead::Unknown;
     }
 }
 

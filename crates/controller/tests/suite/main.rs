@@ -55,6 +55,7 @@ mod settled;
 mod slow_lists;
 mod support;
 mod taken;
+mod targets;
 mod templates;
 mod tenants;
 mod unmanaged;

@@ -251,6 +251,12 @@ fn every_field() -> Vec<Named> {
             json!({"sshKeyName": "team-b.key"}),
             "KeyPairNotAllowed",
         ),
+        pool(
+            "spec.targetGroups[]",
+            json!({"allowedTargetGroups": ["arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/{namespace}.*"]}),
+            json!({"targetGroups": ["arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/team-b/1"]}),
+            "TargetGroupNotAllowed",
+        ),
         pool("spec.userDataStorage.s3.bucket", buckets(), bucket(Value::Null), "BucketNotAllowed"),
         // Whatever the prefix in a bucket.
         pool("spec.userDataStorage.s3.prefix", buckets(), bucket(json!("default/")), "BucketNotAllowed"),

@@ -44,6 +44,8 @@ impl Operation {
             | Self::CreateOrUpdateTags
             | Self::SuspendProcesses
             | Self::ResumeProcesses
+            | Self::AttachTrafficSources
+            | Self::DetachTrafficSources
             | Self::SetInstanceProtection
             | Self::TerminateInstanceInAutoScalingGroup
             | Self::DescribeLifecycleHooks
@@ -117,6 +119,7 @@ impl Operation {
             | Self::DeleteNetworkInterface => Service::Ec2,
             Self::DescribeLoadBalancers
             | Self::DescribeTargetGroups
+            | Self::DescribeTargetHealth
             | Self::DescribeTags
             | Self::DeleteLoadBalancer
             | Self::DeleteTargetGroup => Service::ElasticLoadBalancing,

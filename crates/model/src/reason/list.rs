@@ -411,6 +411,10 @@ reasons! {
     "the FooCluster's identity does not allow a KMS key that the spec names"
     "another key, or `allowedKMSKeys` of the [identity](identities.md#what-may-be-used-with-it)"
 
+    TargetGroupNotAllowed NeedsUser [LaunchTemplateReady False]
+    "the FooCluster's identity does not allow one of `spec.targetGroups`"
+    "another target group, or `allowedTargetGroups` of the [identity](identities.md#what-may-be-used-with-it)"
+
     KeyPairNotAllowed NeedsUser [LaunchTemplateReady False]
     "the FooCluster's identity does not allow `spec.sshKeyName`"
     "another key pair, or `allowedKeyPairs` of the [identity](identities.md#what-may-be-used-with-it)"

@@ -412,6 +412,8 @@ pub(super) fn depends_on_size(action: &Action) -> bool {
             | GroupAction::TagGroup { .. }
             | GroupAction::SuspendProcesses { .. }
             | GroupAction::ResumeProcesses { .. }
+            | GroupAction::AttachTargetGroups { .. }
+            | GroupAction::DetachTargetGroups { .. }
             | GroupAction::DeleteGroup { .. },
         )
         | Action::Machine(
@@ -454,6 +456,8 @@ pub(super) fn desired_after(action: &Action, desired: u32) -> u32 {
             | GroupAction::TagGroup { .. }
             | GroupAction::SuspendProcesses { .. }
             | GroupAction::ResumeProcesses { .. }
+            | GroupAction::AttachTargetGroups { .. }
+            | GroupAction::DetachTargetGroups { .. }
             | GroupAction::DeleteGroup { .. },
         )
         | Action::Pool(_)

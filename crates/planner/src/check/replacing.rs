@@ -7,7 +7,10 @@ use super::sizes::{staying_instances, target};
 use crate::action::{Action, GroupAction, MachineAction, Precondition};
 use crate::desired::{Goal, OnFailure, Strategy, Wanted};
 use crate::observed::Verdict;
-use foo_model::{Instance, LifecycleState, MachineName, NodeState, SpecHash, TemplateVersion, count};
+use foo_model::{
+    HealthInGroups, Instance, LifecycleState, Machine, MachineName, NodeState, SpecHash, TemplateVersion,
+    count, health_in,
+};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -16,7 +19,7 @@ pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
     launches_no_quarantined(facts, found);
 }
 
-/// Whether MachineHealthCheck marked it as unhealthy, or its Node is late.
+/// Whether MachineHealthCheck marked it as unhealthy, a load balancer reports it as such, or its Node is late.
 pub(super) fn is_unhealthy(facts: &Facts<'_>, name: &MachineName) -> bool {
     let rules = facts.desired.remediation;
     let Some(machine) = facts.machines.get(name).filter(|machine| rules.enabled && !machine.spared) else {
@@ -27,7 +30,36 @@ pub(super) fn is_unhealthy(facts: &Facts<'_>, name: &MachineName) -> bool {
         && rules
             .join_timeout
             .is_some_and(|timeout| machine.created.until(facts.observed.now) >= Duration::from(timeout));
-    machine.unhealthy.is_some() || late
+    machine.unhealthy.is_some() || late || fails_as_target(facts, machine)
+}
+
+/// Whether a load balancer reports its instance as unhealthy after the grace period.
+fn fails_as_target(facts: &Facts<'_>, machine: &Machine) -> bool {
+    let Some(rules) = facts.desired.target_health.filter(|rules| rules.replace) else { return false };
+    let (Some(groups), true) = (facts.observed.target_health.seen(), facts.desired.asks_for_target_health())
+    else {
+        return false;
+    };
+    let instance = facts.instances.keys().find(|id| facts.machine_of(id) == machine.name);
+    let fails = instance.is_some_and(|id| matches!(health_in(groups, id), HealthInGroups::Unhealthy(..)));
+    let age = machine.created.until(facts.observed.now);
+    fails && facts.observed.clocks.proves_ages() && age >= Duration::from(rules.grace)
+}
+
+/// Whether the pool asks for the health of its targets before it replaces instances, and it is not known.
+fn is_blind(facts: &Facts<'_>) -> bool {
+    facts.desired.target_health.is_some_and(|rules| rules.required)
+        && facts.desired.asks_for_target_health()
+        && facts.observed.target_health.seen().is_none()
+}
+
+/// Whether load balancers send requests to an instance, as far as the pool asks for that and it is known.
+fn is_target(facts: &Facts<'_>, instance: &Instance) -> bool {
+    let required = facts.desired.target_health.is_some_and(|rules| rules.required);
+    let serves = |groups| health_in(groups, &instance.id) == HealthInGroups::Serves;
+    !required
+        || !facts.desired.asks_for_target_health()
+        || facts.observed.target_health.seen().is_none_or(serves)
 }
 
 /// Whether its instance was launched from other content than the target, and the provider replaces it.
@@ -48,7 +80,10 @@ pub(super) fn is_overdue(facts: &Facts<'_>, name: &MachineName) -> bool {
 
 fn is_replaced_by_provider(facts: &Facts<'_>) -> bool {
     let rules = facts.desired.rollout;
-    rules.paused.is_none() && rules.strategy == Strategy::RollingUpdate && target_hash(facts).is_some()
+    rules.paused.is_none()
+        && rules.strategy == Strategy::RollingUpdate
+        && target_hash(facts).is_some()
+        && !is_blind(facts)
 }
 
 /// The content that all instances get; `None` if unknown, or if it failed without a rollback.
@@ -127,7 +162,7 @@ fn stays_available(facts: &Facts<'_>, found: &mut Found) {
     found.check(left >= floor, || Violation::TooFewAvailable { left, floor });
 }
 
-/// Whether its Node is Ready, for new content long enough.
+/// Whether its Node is Ready, for new content long enough, and load balancers send requests to it.
 fn serves(facts: &Facts<'_>, name: &MachineName) -> bool {
     let Some(machine) = facts.machines.get(name).filter(|machine| machine.unhealthy_because().is_none())
     else {
@@ -136,7 +171,9 @@ fn serves(facts: &Facts<'_>, name: &MachineName) -> bool {
     let by_name = || facts.instances.values().find(|instance| facts.machine_of(&instance.id) == *name);
     let claimed = facts.claim_of(name).and_then(|claim| facts.instances.get(&claim.instance));
     let instance: Option<&&Instance> = claimed.or_else(by_name);
-    let runs = instance.is_some_and(|instance| instance.lifecycle == LifecycleState::InService);
+    let runs = instance.is_some_and(|instance| {
+        instance.lifecycle == LifecycleState::InService && is_target(facts, instance)
+    });
     let since = machine.node_since.unwrap_or(machine.created);
     let ready_for = since.until(facts.observed.now);
     let new = target_hash(facts).is_some() && facts.content_of(name) == target_hash(facts);

@@ -55,7 +55,8 @@ impl Pool {
     pub(super) fn new(desired: &Desired, observed: &Observed, durations: &Durations) -> Self {
         let now = observed.now;
         let mut pool = Self {
-            desired: desired.clone(),
+            // Load balancers are content with every instance.
+            desired: Desired { target_health: None, ..desired.clone() },
             observed: Observed { size_decisions_from: now, ..observed.clone() },
             launches: 0,
             last_effect: now,
@@ -294,6 +295,12 @@ impl Pool {
             }),
             GroupAction::ResumeProcesses { processes, .. } => {
                 self.edit(|group| group.suspended.retain(|process, _| !processes.contains(process)));
+            }
+            GroupAction::AttachTargetGroups { target_groups, .. } => {
+                self.edit(|group| group.target_groups.extend(target_groups.iter().cloned()));
+            }
+            GroupAction::DetachTargetGroups { target_groups, .. } => {
+                self.edit(|group| group.target_groups.retain(|arn| !target_groups.contains(arn)));
             }
             GroupAction::DeleteGroup { .. } => {
                 self.observed.group = LastRead::At { at: self.observed.now, seen: None };
@@ -536,7 +543,8 @@ fn capacity(group: &Group) -> u32 {
 
 /// A group as AWS creates it.
 fn created(new: &NewGroup) -> Group {
-    let NewGroup { name, min, max, desired, template, mix, settings, drain_hook: _, tags } = new.clone();
+    let NewGroup { name, min, max, desired, template, mix, settings, target_groups, drain_hook: _, tags } =
+        new.clone();
     Group {
         arn: format!("forecast:{name}"),
         name,
@@ -544,6 +552,7 @@ fn created(new: &NewGroup) -> Group {
         template: Some((template.0, TemplateChoice::Version(template.1))),
         mix,
         settings,
+        target_groups,
         suspended: BTreeMap::new(),
         tags,
         status: GroupStatus::Active,

@@ -4,7 +4,7 @@
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_GROUP, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
     Adoption, Blocked, DeletionTimeouts, Group, GroupName, GroupSettings, InstancesMix, Seconds, SpecHash,
-    Storage, StoredUserData, SubnetId, TemplateContent, TemplateHashes,
+    Storage, StoredUserData, SubnetId, TargetGroupArn, TemplateContent, TemplateHashes,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,6 +42,9 @@ pub struct Desired {
     pub rollout: Rollout,
     /// Remediation settings: how unhealthy Machines are replaced.
     pub remediation: Remediation,
+    /// What the health of instances in the group's target groups means. Default: nothing.
+    #[serde(default)]
+    pub target_health: Option<TargetHealthRules>,
     /// What to do when AWS announces an interruption.
     pub interruption: Interruption,
     /// Timeouts that every Machine of the pool gets.
@@ -147,6 +150,9 @@ pub struct Template {
 pub struct GroupConfig {
     /// Settings that AWS changes one by one.
     pub settings: GroupSettings<Wanted<BTreeSet<SubnetId>>>,
+    /// The target groups that the group is attached to. `None`: those that it has stay, whichever they are.
+    #[serde(default)]
+    pub target_groups: Option<BTreeSet<TargetGroupArn>>,
     /// The mix of types, if the pool has one.
     pub mix: Option<InstancesMix>,
     /// Tags beside the ownership tags.
@@ -279,6 +285,17 @@ pub struct Remediation {
     pub join_timeout: Option<Seconds>,
 }
 
+/// What the health of instances in target groups means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetHealthRules {
+    /// Whether an instance counts as available only if it is healthy in every target group.
+    pub required: bool,
+    /// Whether an unhealthy one is replaced, within the limits of [`Remediation`].
+    pub replace: bool,
+    /// How long after its Machine was created an instance may be unhealthy.
+    pub grace: Seconds,
+}
+
 /// What to do when AWS announces something about an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interruption {
@@ -295,6 +312,14 @@ pub enum Rebalance {
     Cordon,
     /// The instance is replaced within the limits of roll-outs, and not more often than the cool-down allows.
     Replace,
+}
+
+impl Desired {
+    /// Whether any decision depends on the health of instances in target groups.
+    pub fn asks_for_target_health(&self) -> bool {
+        self.target_health.is_some_and(|rules| rules.required || rules.replace)
+            && self.group.target_groups.as_ref().is_some_and(|groups| !groups.is_empty())
+    }
 }
 
 /// The advice when the group's name is in use: the name is immutable.

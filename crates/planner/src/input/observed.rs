@@ -3,7 +3,7 @@
 use foo_model::hook::HookConfig;
 use foo_model::{
     Agreement, Aws, Comparison, FooMachine, Group, InstanceId, LaunchTemplate, Machine, Reason, Signal,
-    SpecHash, Timestamp,
+    SpecHash, TargetGroupArn, Targets, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +35,10 @@ pub struct Observed {
     /// State reported by EC2 for instances that have a FooMachine but are no longer in the group, or are in
     /// `Terminating:Wait`.
     pub ec2_states: BTreeMap<InstanceId, Ec2State>,
+    /// The health of the targets of each of the pool's target groups. `Unknown` if the pool does not ask for it, or
+    /// before the first read.
+    #[serde(default)]
+    pub target_health: LastRead<BTreeMap<TargetGroupArn, Targets>>,
     /// What AWS announced about instances of the group and has not withdrawn. An announcement may be lost,
     /// late or wrong, so acting on it must do no harm.
     #[serde(default)]

@@ -8,8 +8,8 @@ use crate::observed::Quarantine;
 use foo_model::hook::HookConfig;
 use foo_model::{
     AwsTime, Decrement, DeletionTimeouts, GroupChange, GroupName, InstanceId, LaunchTemplateId, MachineName,
-    NewGroup, Process, SpecHash, Storage, StoredUserData, TemplateContent, TemplateHashes, TemplateVersion,
-    Uid, UserData, Zone,
+    NewGroup, Process, SpecHash, Storage, StoredUserData, TargetGroupArn, TemplateContent, TemplateHashes,
+    TemplateVersion, Uid, UserData, Zone,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -207,6 +207,20 @@ pub enum GroupAction {
         name: GroupName,
         /// Processes.
         processes: BTreeSet<Process>,
+    },
+    /// Register new and present instances of the group in these target groups, too.
+    AttachTargetGroups {
+        /// Group.
+        name: GroupName,
+        /// Target groups.
+        target_groups: BTreeSet<TargetGroupArn>,
+    },
+    /// Deregister all instances of the group from these target groups.
+    DetachTargetGroups {
+        /// Group.
+        name: GroupName,
+        /// Target groups.
+        target_groups: BTreeSet<TargetGroupArn>,
     },
     /// Delete the empty group.
     DeleteGroup {
@@ -527,6 +541,8 @@ impl GroupAction {
             | Self::TagGroup { name, .. }
             | Self::SuspendProcesses { name, .. }
             | Self::ResumeProcesses { name, .. }
+            | Self::AttachTargetGroups { name, .. }
+            | Self::DetachTargetGroups { name, .. }
             | Self::DeleteGroup { name } => name,
         }
     }
@@ -640,6 +656,8 @@ mod tests {
                 "TagGroup",
                 "SuspendProcesses",
                 "ResumeProcesses",
+                "AttachTargetGroups",
+                "DetachTargetGroups",
                 "DeleteGroup",
                 "ProtectInstances",
                 "TerminateInstance",

@@ -9,8 +9,10 @@ use super::view::View;
 use crate::desired::{Identity, Wanted};
 use foo_model::group::{GroupStatus, TemplateChoice};
 use foo_model::names::{ADOPT_FROM_ANNOTATION, INSTALLATION_OF_RETAINED, TAG_INSTALLATION};
-use foo_model::{Blocked, Group, GroupSettings, GroupSettingsChange, InstancesMix, Process, Reason};
-use std::collections::BTreeMap;
+use foo_model::{
+    Blocked, Group, GroupSettings, GroupSettingsChange, InstancesMix, Process, Reason, TargetGroupArn,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What of the group differs from what is desired.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub(crate) enum Difference {
     Settings(GroupSettingsChange),
     Tags,
     Processes,
+    /// Target groups to attach, and to detach.
+    TargetGroups(BTreeSet<TargetGroupArn>, BTreeSet<TargetGroupArn>),
 }
 
 impl Difference {
@@ -33,6 +37,7 @@ impl Difference {
             Self::Settings(change) => change.names(),
             Self::Tags => vec!["tags"],
             Self::Processes => vec!["suspended processes"],
+            Self::TargetGroups(..) => vec!["target groups"],
         }
     }
 }
@@ -69,12 +74,15 @@ pub(crate) fn differences(facts: &Facts<'_>, group: &Group) -> Vec<Difference> {
     };
     let settings = settings_now(facts, group).changes_from(&group.settings);
     let settings_differ = settings != GroupSettingsChange::default();
+    let (attach, detach) = target_groups(facts, group);
+    let targets_differ = !attach.is_empty() || !detach.is_empty();
     [
         (Difference::Min, group.sizes.min != wanted_min(facts)),
         (Difference::Max, max_differs),
         (Difference::Template, template_differs(facts, group)),
         (Difference::Settings(settings), settings_differ),
         (Difference::Tags, !lacking_tags(facts, group).is_empty()),
+        (Difference::TargetGroups(attach, detach), targets_differ),
         (Difference::Processes, !group.suspended.contains_key(&Process::AZRebalance)),
     ]
     .into_iter()
@@ -90,6 +98,13 @@ fn settings_now(facts: &Facts<'_>, group: &Group) -> GroupSettings {
         Wanted::Blocked(_) => &group.settings.subnets,
     };
     settings.with_subnets(subnets.clone())
+}
+
+/// The target groups to attach and to detach. Without any in the spec, those of the group stay.
+fn target_groups(facts: &Facts<'_>, group: &Group) -> (BTreeSet<TargetGroupArn>, BTreeSet<TargetGroupArn>) {
+    let Some(wanted) = &facts.desired.group.target_groups else { return Default::default() };
+    let has = &group.target_groups;
+    (wanted.difference(has).cloned().collect(), has.difference(wanted).cloned().collect())
 }
 
 fn template_differs(facts: &Facts<'_>, group: &Group) -> bool {

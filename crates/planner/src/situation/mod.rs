@@ -10,8 +10,8 @@
 //! 2. `rollout`: the progress of replacements ([`Progress`]);
 //! 3. `announced`: what AWS announced, which instances are at risk, and the surge for them ([`RebalanceSurge`]).
 //!
-//! `template`, `group` and `adoption` derive from the facts what several steps and conditions need; `unhealthy` does from the
-//! whole situation.
+//! `template`, `group`, `targets` and `adoption` derive from the facts what several steps and conditions need; `unhealthy`
+//! does from the whole situation.
 
 mod adoption;
 mod announced;
@@ -22,6 +22,7 @@ mod group;
 mod member;
 mod rollout;
 mod size;
+mod targets;
 mod template;
 mod unhealthy;
 mod view;
@@ -37,6 +38,7 @@ pub(crate) use group::{
 pub(crate) use member::{MachineState, Member, MissingInstance, claim};
 pub(crate) use rollout::{Phase, available_from, is_available, room, staying};
 pub(crate) use size::{Capacity, ReplicasManagedBy};
+pub(crate) use targets::{TargetFailure, is_blind, is_served, target_failure};
 pub(crate) use template::{MissingObject, TemplateState, missing_object, template_state};
 pub(crate) use unhealthy::unhealthy;
 pub(crate) use view::View;

@@ -5,6 +5,7 @@ use super::facts::Facts;
 use super::group::launches_wanted_content;
 use super::member::{MachineState, Member};
 use super::size::ReplicasManagedBy;
+use super::targets::is_served;
 use super::view::View;
 use crate::desired::{Goal, OnFailure, RolloutPause, Strategy, Wanted};
 use crate::observed::Verdict;
@@ -171,16 +172,18 @@ pub(crate) fn staying<'s, 'a>(facts: &'s Facts<'a>) -> impl Iterator<Item = &'s 
     })
 }
 
-/// Whether a staying member serves: its Node is Ready, for a new instance long enough, and the Machine is not
-/// unhealthy.
+/// Whether a staying member serves: its Node is Ready, for a new instance long enough, the Machine is not unhealthy, and
+/// load balancers send requests to it, if the pool asks for that.
 pub(crate) fn is_available(facts: &Facts<'_>, member: &Member<'_>) -> bool {
     available_from(facts, member).is_some_and(|from| from <= facts.observed.now)
 }
 
-/// When a staying member becomes available if its Node stays Ready; `None` if the Node is not Ready.
+/// When a staying member becomes available if its Node stays Ready; `None` if the Node is not Ready, or no load balancer
+/// sends requests to it.
 pub(crate) fn available_from(facts: &Facts<'_>, member: &Member<'_>) -> Option<Timestamp> {
     let machine = member.machine.filter(|machine| machine.unhealthy_because().is_none())?;
-    if member.instance.lifecycle != LifecycleState::InService || machine.node != NodeState::Ready {
+    let runs = member.instance.lifecycle == LifecycleState::InService && machine.node == NodeState::Ready;
+    if !runs || !is_served(facts, member) {
         return None;
     }
     // It is Ready, whatever the difference of two clocks says about since when.

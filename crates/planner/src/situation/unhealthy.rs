@@ -1,6 +1,6 @@
 //! Which Machines are unhealthy. `steps/remediate.rs` acts on it.
 
-use super::{ContentState, MachineState, Member, Phase, Situation};
+use super::{ContentState, MachineState, Member, Phase, Situation, TargetFailure, target_failure};
 use foo_model::{Deletion, LifecycleState, Machine, NodeState, Timestamp, count};
 
 /// The unhealthy Machines of a pool.
@@ -30,6 +30,11 @@ fn is_kept_for_inspection(situation: &Situation<'_>, member: &Member<'_>) -> boo
     situation.rollout.phase == Phase::Halted && member.content == ContentState::UpToDate
 }
 
+/// Whether a load balancer reports it as unhealthy: a target stays registered during the drain.
+fn is_failed_target(situation: &Situation<'_>, member: &Member<'_>) -> bool {
+    matches!(target_failure(situation, member), TargetFailure::Unhealthy(_))
+}
+
 /// Whether a Machine that is being deleted was unhealthy when its deletion began.
 fn was_unhealthy(situation: &Situation<'_>, machine: &Machine) -> bool {
     let late = match (machine.deletion, situation.desired.remediation.join_timeout) {
@@ -39,6 +44,10 @@ fn was_unhealthy(situation: &Situation<'_>, machine: &Machine) -> bool {
         (Deletion::Alive, _) | (_, None) => false,
     };
     machine.unhealthy_because().is_some() || (late && !machine.spared)
+}
+
+fn wake(next: &mut Option<Timestamp>, at: Timestamp) {
+    *next = Some(next.map_or(at, |next| next.min(at)));
 }
 
 /// The unhealthy Machines.
@@ -54,6 +63,14 @@ pub(crate) fn unhealthy<'s, 'a>(situation: &'s Situation<'a>) -> Unhealthy<'s, '
             staying.push((member, format!("MachineHealthCheck found it unhealthy: {why}")));
             continue;
         }
+        match target_failure(situation, member) {
+            TargetFailure::Unhealthy(why) => {
+                staying.push((member, why));
+                continue;
+            }
+            TargetFailure::InGrace(until) if situation.knows_ages() => wake(&mut next, until),
+            TargetFailure::InGrace(_) | TargetFailure::None => {}
+        }
         let serving = member.instance.lifecycle == LifecycleState::InService;
         let Some(timeout) = situation.desired.remediation.join_timeout else { continue };
         // It joined long before it had a Machine.
@@ -64,12 +81,13 @@ pub(crate) fn unhealthy<'s, 'a>(situation: &'s Situation<'a>) -> Unhealthy<'s, '
         if until <= situation.observed.now {
             staying.push((member, format!("its Node has not joined within {timeout}")));
         } else {
-            next = Some(next.map_or(until, |next: Timestamp| next.min(until)));
+            wake(&mut next, until);
         }
     }
     staying.sort_by_key(|(member, _)| (member.machine.map(|machine| machine.created), member.name.clone()));
-    let going = situation
-        .members_that_are(MachineState::Draining)
-        .filter(|member| member.machine.is_some_and(|machine| was_unhealthy(situation, machine)));
+    let going = situation.members_that_are(MachineState::Draining).filter(|member| {
+        member.machine.is_some_and(|machine| was_unhealthy(situation, machine))
+            || is_failed_target(situation, member)
+    });
     Unhealthy { staying, leaving: count(going), next }
 }

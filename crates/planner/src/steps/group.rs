@@ -15,11 +15,14 @@ use crate::steps::own::may_create;
 use foo_model::hook::HookConfig;
 use foo_model::{
     EventReason, Group, GroupSettingsChange, InstanceId, LifecycleState, NewGroup, Process, Protection,
+    TargetGroupArn,
 };
 use std::collections::BTreeSet;
 
 /// Maximum of instances in one SetInstanceProtection call.
 const PROTECT_AT_ONCE: usize = 50;
+/// Maximum of traffic sources in one AttachTrafficSources or DetachTrafficSources call.
+const ATTACH_AT_ONCE: usize = 10;
 
 /// Creates the group, or repairs its settings with as few calls as possible.
 pub(crate) fn create_or_repair(situation: &Situation<'_>, draft: &mut Draft) {
@@ -61,6 +64,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
         template: (template.id.clone(), version),
         mix: situation.desired.group.mix.clone(),
         settings: settings.with_subnets(subnets.clone()),
+        target_groups: situation.desired.group.target_groups.clone().unwrap_or_default(),
         drain_hook: Some(HookConfig::DRAIN),
         tags: wanted_tags(situation),
     };
@@ -98,7 +102,11 @@ fn repair(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
                 let protects = GroupSettingsChange { new_instances: Some(protection), subnets: None };
                 repair_settings(Difference::Settings(protects), situation, group, draft);
             }
-            Difference::Min | Difference::Max | Difference::Template | Difference::Settings(_) => {}
+            Difference::Min
+            | Difference::Max
+            | Difference::Template
+            | Difference::Settings(_)
+            | Difference::TargetGroups(..) => {}
         }
     }
     resume_launches(situation, group, draft);
@@ -150,12 +158,30 @@ fn repair_settings(difference: Difference, situation: &Situation<'_>, group: &Gr
             let tags = lacking_tags(situation, group);
             draft.act(Stage::Decorate, GroupAction::TagGroup { name: group.name.clone(), tags });
         }
+        Difference::TargetGroups(attach, detach) => {
+            let name = &group.name;
+            for target_groups in at_once(attach) {
+                let action = GroupAction::AttachTargetGroups { name: name.clone(), target_groups };
+                draft.act(Stage::Decorate, action);
+            }
+            for target_groups in at_once(detach) {
+                let action = GroupAction::DetachTargetGroups { name: name.clone(), target_groups };
+                draft.act(Stage::Decorate, action);
+            }
+        }
         Difference::Processes => {
             // Of an adopted group, first of all: a failing call would delay it.
             let stage = if situation.observed.was_adopted(group) { Stage::Protect } else { Stage::Decorate };
             draft.act(stage, suspend(situation));
         }
     }
+}
+
+/// In parts that AWS accepts in one call.
+fn at_once(arns: BTreeSet<TargetGroupArn>) -> impl Iterator<Item = BTreeSet<TargetGroupArn>> {
+    let arns: Vec<TargetGroupArn> = arns.into_iter().collect();
+    let parts: Vec<_> = arns.chunks(ATTACH_AT_ONCE).map(|part| part.iter().cloned().collect()).collect();
+    parts.into_iter()
 }
 
 /// The maximum that an external controller requests. AWS lowers a desired capacity above the maximum, so the

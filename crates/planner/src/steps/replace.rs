@@ -12,7 +12,8 @@ use crate::memory::RolloutProgress;
 use crate::observed::{Quarantine, Verdict};
 use crate::report::EventTrigger;
 use crate::situation::{
-    ContentState, MachineState, Member, Phase, Situation, View, available_from, is_available, staying,
+    ContentState, MachineState, Member, Phase, Situation, View, available_from, is_available, is_blind,
+    staying,
 };
 use crate::steps::budget::room_to_drain;
 use crate::steps::delete::delete_machine;
@@ -253,7 +254,7 @@ fn failure_of(
 
 /// Deletes outdated Machines within the limits: first those that do not serve, then serving ones.
 pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
-    if !situation.rollout.phase.is_replacing() || situation.sizable_group().is_none() {
+    if !situation.rollout.phase.is_replacing() || situation.sizable_group().is_none() || is_blind(situation) {
         return;
     }
     // How long a new Node has been Ready is an age, and the reason to delete the Machine it replaces.

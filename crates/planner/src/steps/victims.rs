@@ -7,7 +7,9 @@ use crate::action::{MachineAction, Precondition};
 use crate::desired::VictimPolicy;
 use crate::draft::{Draft, Postponed, Stage, Until};
 use crate::report::EventTrigger;
-use crate::situation::{ContentState, MachineState, Member, Situation, is_available};
+use crate::situation::{
+    ContentState, MachineState, Member, Situation, TargetFailure, is_available, target_failure,
+};
 use crate::steps::budget::room_to_drain;
 use foo_model::{EventReason, Health, Machine, MachineName, NodeState, RemovalMark, Timestamp, Zone, count};
 use std::cmp::Ordering;
@@ -26,10 +28,13 @@ enum Rank {
 }
 
 impl Rank {
-    fn of(member: &Member<'_>, machine: &Machine) -> Self {
+    fn of(situation: &Situation<'_>, member: &Member<'_>, machine: &Machine) -> Self {
+        let fails = member.instance.health == Health::Unhealthy
+            || machine.unhealthy_because().is_some()
+            || matches!(target_failure(situation, member), TargetFailure::Unhealthy(_));
         if machine.mark == RemovalMark::DeleteFirst {
             Self::Marked
-        } else if member.instance.health == Health::Unhealthy || machine.unhealthy_because().is_some() {
+        } else if fails {
             Self::Unhealthy
         } else if machine.node == NodeState::None {
             Self::NeverJoined
@@ -55,7 +60,9 @@ impl Rank {
     fn reason(self, policy: VictimPolicy) -> &'static str {
         match (self, policy) {
             (Self::Marked, _) => "it is marked for deletion",
-            (Self::Unhealthy, _) => "Auto Scaling or MachineHealthCheck reports it as unhealthy",
+            (Self::Unhealthy, _) => {
+                "Auto Scaling, MachineHealthCheck or a load balancer reports it as unhealthy"
+            }
             (Self::NeverJoined, _) => "its Node never joined",
             (Self::NotReady, _) => "its Node is not Ready",
             (Self::Outdated, _) => "it was launched from an outdated template version",
@@ -306,7 +313,7 @@ impl<'s, 'a> Queue<'s, 'a> {
             .members_that_are(MachineState::Active)
             .filter_map(|member| {
                 let machine = member.machine?;
-                Some(Candidate { rank: Rank::of(member, machine), member, machine })
+                Some(Candidate { rank: Rank::of(situation, member, machine), member, machine })
             })
             .collect();
         candidates.sort_by(|a, b| a.rank.cmp(&b.rank).then_with(|| by_policy(a.rank.policy(policy), a, b)));

@@ -4,9 +4,10 @@ use super::parts::{condition, many};
 use crate::desired::{Goal, RolloutPause, Wanted};
 use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status};
 use crate::situation::{
-    ContentState, MachineState, Phase, Situation, View, is_available, staying, unhealthy,
+    ContentState, MachineState, Member, Phase, Situation, View, is_available, is_blind, is_served, staying,
+    unhealthy,
 };
-use foo_model::{Reason, some_names};
+use foo_model::{NodeState, Reason, some_names};
 
 /// The progress of the roll-out; `None` if the desired content or the group is unknown.
 pub(crate) fn rollout(situation: &Situation<'_>) -> Option<RolloutReport> {
@@ -66,6 +67,9 @@ fn message(situation: &Situation<'_>, phase: RolloutPhase) -> String {
 }
 
 fn waits_for(situation: &Situation<'_>) -> String {
+    if is_blind(situation) {
+        return "waiting for a read of the health in the target groups of spec.targetGroups".to_owned();
+    }
     if situation.rollout.blocked_by_limits {
         return "cannot replace an instance: rollout.maxUnavailable allows none to be unavailable, and maxSize or an \
                 external autoscaler allows none to be added"
@@ -74,12 +78,20 @@ fn waits_for(situation: &Situation<'_>) -> String {
     if situation.unlaunched() > 0 {
         return format!("waiting for AWS to launch {}", many(situation.unlaunched(), "instance"));
     }
-    let unproven = staying(situation)
-        .filter(|member| member.content == ContentState::UpToDate && !is_available(situation, member))
-        .map(|member| member.name.as_str());
-    let names = some_names(unproven);
+    let unproven = |served: bool| {
+        let new = staying(situation).filter(|member| member.content == ContentState::UpToDate);
+        let waits = new.filter(|member| !is_available(situation, member));
+        let of_kind =
+            waits.filter(move |member| (is_ready(member) && !is_served(situation, member)) != served);
+        some_names(of_kind.map(|member| member.name.as_str()))
+    };
+    let names = unproven(true);
     if !names.is_empty() {
         return format!("waiting for the Nodes of {names} to become Ready");
+    }
+    let names = unproven(false);
+    if !names.is_empty() {
+        return format!("waiting for {names} to become healthy in the target groups of spec.targetGroups");
     }
     let draining =
         some_names(situation.members_that_are(MachineState::Draining).map(|member| member.name.as_str()));
@@ -88,6 +100,10 @@ fn waits_for(situation: &Situation<'_>) -> String {
     } else {
         format!("waiting for Cluster API to drain {draining}")
     }
+}
+
+fn is_ready(member: &Member<'_>) -> bool {
+    member.machine.is_some_and(|machine| machine.node == NodeState::Ready)
 }
 
 pub(super) fn rolling_out(situation: &Situation<'_>) -> Condition {

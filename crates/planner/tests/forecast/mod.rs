@@ -3,9 +3,9 @@
 use crate::world::{World, content, pool};
 use foo_model::group::Sizes;
 use foo_model::hook::HookConfig;
-use foo_model::{Group, MachineName, Process, Protection, Seconds};
+use foo_model::{Group, MachineName, Process, Protection, Seconds, TargetGroupArn};
 use foo_planner::action::MachineAction;
-use foo_planner::desired::{IntOrPercent, PausedBy, Size, Strategy, Wanted};
+use foo_planner::desired::{IntOrPercent, PausedBy, Size, Strategy, TargetHealthRules, Wanted};
 use foo_planner::forecast::{Durations, End, Forecast, forecast};
 use foo_planner::{Action, Desired, LastRead};
 use proptest::prelude::*;
@@ -205,4 +205,22 @@ proptest! {
         prop_assert!(forecast.least_ready + lacking >= size);
         prop_assert!(forecast.most_instances <= size + surge + lacking + drains);
     }
+}
+
+/// A forecast does not wait for load balancers, and ends.
+#[test]
+fn a_roll_out_behind_load_balancers_is_forecast() {
+    let mut world = pool().of(2).running();
+    world.desired.group.target_groups = Some([TargetGroupArn::new("arn:web")].into());
+    world.desired.target_health =
+        Some(TargetHealthRules { required: true, replace: true, grace: Seconds(0) });
+    world.desired.template = Wanted::Ready(content("v2", "d1"));
+    let forecast = forecast_of(&mut world);
+    assert_eq!(
+        (forecast.end, forecast.deletions.len()),
+        (End::Settled, 2),
+        "{:#?}",
+        forecast.report.conditions
+    );
+    assert_eq!(times(&forecast, "AttachTargetGroups"), 1);
 }

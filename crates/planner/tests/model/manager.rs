@@ -187,6 +187,7 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
         hook: LastRead::At { at: SEEN_AFTER, seen: group.secured.hook.then_some(HookConfig::DRAIN) },
         // Events only save time; they have properties of their own.
         signals: std::collections::BTreeMap::new(),
+        target_health: LastRead::Unknown,
         ec2_states: manager.words.iter().map(word).collect(),
         foo_machines: objects.iter().filter_map(foo_machine).collect(),
         machines: objects.iter().filter_map(machine).collect(),
@@ -226,6 +227,7 @@ fn group_shown(scenario: &Scenario, group: Group, members: &[Unit]) -> foo_model
         template: Some(template),
         mix: None,
         settings: GroupSettings { new_instances, ..GroupSettings::in_subnets(BTreeSet::new()) },
+        target_groups: BTreeSet::new(),
         suspended: unbalanced.into_iter().collect(),
         tags: scenario.tags(group),
         status: foo_model::GroupStatus::Active,

@@ -458,6 +458,7 @@ impl Scenario {
                 mix: None,
                 tags: BTreeMap::new(),
                 storage: None,
+                target_groups: None,
             },
             scale_in: ScaleIn {
                 policy: VictimPolicy::Oldest,
@@ -473,6 +474,7 @@ impl Scenario {
                 on_failure: self.on_failure,
                 paused: state.adopt.then_some(RolloutPause::Adoption),
             },
+            target_health: None,
             remediation: Remediation {
                 enabled: false,
                 max_in_flight: IntOrPercent::Count(1),

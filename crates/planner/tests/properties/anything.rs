@@ -8,12 +8,12 @@ use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_INSTALLATION};
 use foo_model::{
     Adoption, Agreement, Blocked, Comparison, Deletion, Difference, FooMachine, Health, InstanceId,
     LifecycleState, MachineName, MachinePause, NodeState, Process, Protection, Reason, RemovalMark, Seconds,
-    Signal, SignalKind, Sizes, Timestamp,
+    Signal, SignalKind, Sizes, TargetGroupArn, TargetHealth, TargetState, Timestamp,
 };
 use foo_planner::action::{GroupAction, HookAction, MachineAction, NodeAction};
-use foo_planner::desired::{PausedBy, Rebalance, Size, Wanted};
+use foo_planner::desired::{PausedBy, Rebalance, Size, TargetHealthRules, Wanted};
 use foo_planner::observed::{Ec2State, Finalizer, NOT_FOUND_FOR};
-use foo_planner::{Action, Goal, LastRead, Memory, Observed, plan, violations};
+use foo_planner::{Action, Desired, Goal, LastRead, Memory, Observed, plan, violations};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -73,6 +73,10 @@ enum Twist {
     Clocks(Agreement),
     AwsClock(Agreement),
     Age(usize, i64),
+    /// The pool asks for the health of its targets, and this one has this.
+    TargetHealth(usize, TargetState),
+    /// The pool asks for it, and it could not be read.
+    TargetsUnknown,
 }
 
 fn not_found() -> impl Strategy<Value = Ec2State> {
@@ -108,6 +112,19 @@ fn signal() -> impl Strategy<Value = SignalKind> {
     prop::sample::select(kinds.to_vec())
 }
 
+fn target_state() -> impl Strategy<Value = TargetState> {
+    let names = ["healthy", "unhealthy", "initial", "draining", "unused"];
+    prop::sample::select(names.to_vec()).prop_map(TargetState::from_name)
+}
+
+/// The pool asks for the health of its targets.
+fn asks_for_health(desired: &mut Desired) -> TargetGroupArn {
+    let arn = TargetGroupArn::new("arn:web");
+    desired.group.target_groups = Some([arn.clone()].into());
+    desired.target_health = Some(TargetHealthRules { required: true, replace: true, grace: Seconds(0) });
+    arn
+}
+
 fn twist() -> impl Strategy<Value = Twist> {
     let pick = || 0_usize..6;
     // Seconds before now.
@@ -131,10 +148,12 @@ fn twist() -> impl Strategy<Value = Twist> {
             Twist::NobodyKnows, Twist::NoTemplateTags, Twist::GroupDeleting, Twist::NoGroup, Twist::GroupFailed,
             Twist::GroupUnknown, Twist::NoTemplate, Twist::TemplateUnknown, Twist::Blocked, Twist::Missing,
             Twist::Paused, Twist::Goal(Goal::Orphan), Twist::Unsettled, Twist::NoFinalizer, Twist::NotSuspended,
+            Twist::TargetsUnknown,
         ]),
         2 => Just(Twist::Goal(Goal::Remove)),
         2 => Just(Twist::Goal(Goal::Retain)),
         2 => pick().prop_map(Twist::PausedMachine),
+        2 => (pick(), target_state()).prop_map(|(at, state)| Twist::TargetHealth(at, state)),
         3 => Just(Twist::Adoptable),
         3 => prop::sample::select(vec![Adoption::Allowed, Adoption::NotAllowed]).prop_map(Twist::Adopts),
         2 => pick().prop_map(Twist::Adopted),
@@ -202,6 +221,18 @@ fn apply(twist: &Twist, world: &mut World, observed: &mut Observed, memory: &mut
                     _ => machine.deletion = Deletion::Since(observed.now),
                 }
             }
+        }
+        Twist::TargetHealth(at, state) => {
+            let arn = asks_for_health(&mut world.desired);
+            let healthy = |id: &InstanceId| (id.clone(), TargetHealth::new(TargetState::Healthy));
+            let mut seen = observed.target_health.seen().cloned().unwrap_or_default();
+            let targets = seen.entry(arn).or_insert_with(|| ids.iter().map(healthy).collect());
+            targets.insert(ids[at % ids.len()].clone(), TargetHealth::new(*state));
+            observed.target_health = LastRead::At { at: observed.now, seen };
+        }
+        Twist::TargetsUnknown => {
+            asks_for_health(&mut world.desired);
+            observed.target_health = LastRead::Unknown;
         }
         Twist::Changed(ago) => memory.ledger.changed_at = Some(before(ago)),
         Twist::Expected(desired, ago) => memory.ledger.desired = Some((*desired, before(ago))),

@@ -10,6 +10,7 @@ mod own;
 mod remove;
 mod report;
 mod size;
+mod targets;
 mod template;
 mod victims;
 

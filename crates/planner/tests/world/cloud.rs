@@ -6,9 +6,10 @@ use foo_model::names::{TAG_ADOPTABLE, TAG_CLUSTER, TAG_POOL};
 use foo_model::{
     AwsTime, Decrement, DeletionProtection, Group, GroupChange, GroupName, GroupSettings, Health, Instance,
     InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, NewGroup, ObjectPlace,
-    Process, Protection, Sizes, TemplateChoice, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
-    Zone,
+    Process, Protection, Sizes, TargetGroupArn, TargetHealth, TargetState, Targets, TemplateChoice,
+    TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, Zone,
 };
+use foo_planner::Desired;
 use foo_planner::observed::LastRead;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,6 +42,10 @@ pub(crate) struct Cloud {
     pub(crate) dead: BTreeSet<InstanceId>,
     /// Instances that EC2 does not know until that moment, dead or alive: its reads trail what it did.
     pub(crate) hidden: BTreeMap<InstanceId, Timestamp>,
+    /// Instances that are not healthy in any target group; all others of the group are.
+    pub(crate) ailing: BTreeMap<InstanceId, TargetState>,
+    /// What is known of targets instead of what there is.
+    pub(crate) targets_fail: Option<LastRead<BTreeMap<TargetGroupArn, Targets>>>,
     /// AWS refuses to launch from any template but the one it has.
     pub(crate) refuses_templates: bool,
     /// Instances that AWS's scale-in took: nothing may ever appear here while all are protected.
@@ -65,6 +70,8 @@ impl Cloud {
             detached: BTreeSet::new(),
             dead: BTreeSet::new(),
             hidden: BTreeMap::new(),
+            ailing: BTreeMap::new(),
+            targets_fail: None,
             refuses_templates: false,
             scaled_in: Vec::new(),
             writes: 0,
@@ -223,7 +230,8 @@ impl Cloud {
             return Err("AlreadyExists");
         }
         self.generation += 1;
-        let NewGroup { name, min, max, desired, template, mix, settings, drain_hook, tags } = new.clone();
+        let NewGroup { name, min, max, desired, template, mix, settings, target_groups, drain_hook, tags } =
+            new.clone();
         self.hook = drain_hook;
         self.group = Some(Group {
             arn: format!("arn:aws:autoscaling:eu-1:1:autoScalingGroup:{}:{name}", self.generation),
@@ -232,6 +240,7 @@ impl Cloud {
             template: Some((template.0, TemplateChoice::Version(template.1))),
             mix,
             settings,
+            target_groups,
             suspended: BTreeMap::new(),
             tags,
             status: GroupStatus::Active,
@@ -384,6 +393,50 @@ impl Cloud {
         Ok(())
     }
 
+    pub(crate) fn attach(
+        &mut self,
+        arns: &BTreeSet<TargetGroupArn>,
+        now: Timestamp,
+    ) -> Result<(), ErrorCode> {
+        self.group.as_mut().ok_or("NotFound")?.target_groups.extend(arns.iter().cloned());
+        self.record(now);
+        Ok(())
+    }
+
+    pub(crate) fn detach(
+        &mut self,
+        arns: &BTreeSet<TargetGroupArn>,
+        now: Timestamp,
+    ) -> Result<(), ErrorCode> {
+        let group = self.group.as_mut().ok_or("NotFound")?;
+        group.target_groups.retain(|arn| !arns.contains(arn));
+        self.record(now);
+        Ok(())
+    }
+
+    /// What a read of the desired target groups returns.
+    pub(crate) fn target_health(
+        &self,
+        desired: &Desired,
+        now: Timestamp,
+    ) -> LastRead<BTreeMap<TargetGroupArn, Targets>> {
+        if !desired.asks_for_target_health() {
+            return LastRead::Unknown;
+        }
+        if let Some(failure) = &self.targets_fail {
+            return failure.clone();
+        }
+        let of = |arn: &TargetGroupArn| {
+            let group = self.group.iter().filter(|group| group.target_groups.contains(arn));
+            let members = group.flat_map(|group| &group.instances);
+            let serving = members.filter(|it| it.lifecycle == LifecycleState::InService);
+            let health = |id: &InstanceId| self.ailing.get(id).copied().unwrap_or(TargetState::Healthy);
+            serving.map(|it| (it.id.clone(), TargetHealth::new(health(&it.id)))).collect()
+        };
+        let groups = desired.group.target_groups.iter().flatten();
+        LastRead::At { at: now, seen: groups.map(|arn| (arn.clone(), of(arn))).collect() }
+    }
+
     pub(crate) fn create_template(&mut self, tags: &BTreeMap<String, String>) -> Result<(), ErrorCode> {
         if self.template.is_some() {
             return Err("AlreadyExists");
@@ -425,6 +478,7 @@ pub(crate) fn foreign_group(now: Timestamp, cloud: &mut Cloud, namespace: &str) 
             new_instances: Protection::Unprotected,
             ..GroupSettings::in_subnets(BTreeSet::new())
         },
+        target_groups: BTreeSet::new(),
         suspended: BTreeMap::new(),
         tags: BTreeMap::from([
             (TAG_CLUSTER.to_owned(), format!("{namespace}/prod")),

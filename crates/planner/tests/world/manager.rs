@@ -159,6 +159,7 @@ impl World {
             stored,
             hook: manager.hook.clone(),
             ec2_states: manager.words(now),
+            target_health: self.cloud.target_health(&self.desired, now),
             signals: manager.signals.clone(),
             foo_machines,
             machines,
@@ -383,6 +384,12 @@ impl World {
             Action::Group(GroupAction::ResumeProcesses { processes, .. }) => {
                 self.cloud.resume(processes, now)
             }
+            Action::Group(GroupAction::AttachTargetGroups { target_groups, .. }) => {
+                self.cloud.attach(target_groups, now)
+            }
+            Action::Group(GroupAction::DetachTargetGroups { target_groups, .. }) => {
+                self.cloud.detach(target_groups, now)
+            }
             Action::Instance(InstanceAction::ProtectInstances { ids, .. }) => self.cloud.protect(ids, now),
             Action::Instance(InstanceAction::TerminateInstance { id, decrement, .. }) => {
                 self.cloud.terminate(id, *decrement, now)
@@ -564,6 +571,12 @@ pub(crate) fn short(action: &Action) -> String {
         Action::Group(GroupAction::ResumeProcesses { processes, .. }) => {
             let names: Vec<_> = processes.iter().map(|process| process.name()).collect();
             format!("resume {}", names.join(" "))
+        }
+        Action::Group(GroupAction::AttachTargetGroups { target_groups, .. }) => {
+            format!("attach {}", list(target_groups))
+        }
+        Action::Group(GroupAction::DetachTargetGroups { target_groups, .. }) => {
+            format!("detach {}", list(target_groups))
         }
         Action::Instance(InstanceAction::ProtectInstances { ids, .. }) => format!("protect {}", list(ids)),
         Action::Instance(InstanceAction::TerminateInstance { id, decrement, .. }) => {

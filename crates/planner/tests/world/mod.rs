@@ -85,7 +85,9 @@ impl World {
         for _ in 0..120 {
             let plan = self.step();
             let still = last.as_ref().is_some_and(|last| last.report == plan.report);
-            if still && plan.actions.is_empty() && plan.report.next.after.is_none() && !self.moves() {
+            // The health of targets is read again and again.
+            let waits = plan.report.next.after.is_some() && !self.desired.asks_for_target_health();
+            if still && plan.actions.is_empty() && !waits && !self.moves() {
                 return plan;
             }
             last = Some(plan);

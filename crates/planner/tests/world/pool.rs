@@ -43,6 +43,7 @@ pub(crate) fn pool() -> Pool {
             mix: None,
             tags: BTreeMap::from([("team".to_owned(), "blue".to_owned())]),
             storage: None,
+            target_groups: None,
         },
         scale_in: ScaleIn {
             policy: VictimPolicy::Oldest,
@@ -58,6 +59,7 @@ pub(crate) fn pool() -> Pool {
             on_failure: OnFailure::Halt,
             paused: None,
         },
+        target_health: None,
         remediation: Remediation {
             enabled: true,
             max_in_flight: IntOrPercent::Count(1),

@@ -173,6 +173,8 @@ const POOLS: &[Variable] = &[
     variable("cpuCredits", Pool, &["cpuCredits"], Optional),
     variable("nitroEnclaves", Pool, &["nitroEnclaves"], Optional),
     variable("privateDNSNameOptions", Pool, &["privateDNSNameOptions"], Optional),
+    variable("targetGroups", Pool, &["targetGroups"], Optional),
+    variable("targetHealth", Pool, &["targetHealth"], Optional),
     variable("userDataStorage", Pool, &["userDataStorage"], Optional),
     variable("autoscaling", Pool, &["autoscaling"], Optional),
     variable("scaleIn", Pool, &["scaleIn"], Optional),

@@ -30,6 +30,8 @@ pub(crate) enum Event {
     Interrupted(InstanceId),
     /// The lifecycle action with this token expires, unless a heartbeat has extended it.
     HookExpired(InstanceId, String),
+    /// The connections of a member that is being terminated are drained.
+    Deregistered(InstanceId),
     /// EnteringStandby → Standby.
     StoodBy(InstanceId),
     /// Detaching → no longer a member.

@@ -25,6 +25,7 @@ pub mod settings;
 pub mod sqs;
 pub mod ssm;
 mod tags;
+pub(crate) mod targets;
 pub mod time;
 mod versioned;
 pub mod wildcard;

@@ -18,6 +18,7 @@ use crate::core::settings::Settings;
 use crate::core::sqs::Queues;
 use crate::core::sqs::delivery::EventRule;
 use crate::core::ssm::Parameters;
+use crate::core::targets::TargetRegistry;
 use crate::core::versioned::Versioned;
 use foo_model::{GroupName, ImageId, InstanceId, InstanceType, Timestamp, Zone};
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,6 +62,8 @@ pub struct Region {
     pub(crate) events: EventLog,
     /// Queues of SQS.
     pub queues: Queues,
+    /// Instances in target groups of Elastic Load Balancing.
+    pub(crate) targets: TargetRegistry,
     /// Parameters of SSM.
     pub parameters: Parameters,
     pub(crate) event_rules: Vec<EventRule>,
@@ -98,6 +101,7 @@ impl Region {
             chance: Chance::new(seed, name),
             events: EventLog::new(seed, name),
             queues: Queues::default(),
+            targets: TargetRegistry::default(),
             parameters: Parameters::public(name, now),
             event_rules: Vec::new(),
             routed: 0,

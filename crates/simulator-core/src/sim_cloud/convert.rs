@@ -216,6 +216,7 @@ pub(super) fn group_of(group: &Group) -> foo_model::Group {
             subnets: group.subnets.iter().cloned().collect(),
             new_instances: group.new_instances,
         },
+        target_groups: group.target_groups.clone(),
         suspended: group.suspended.clone(),
         tags: group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect(),
         status: group.status,

@@ -8,13 +8,14 @@ use crate::core::group::activity::ActivityLog;
 use crate::core::group::model::{Group, GroupTag};
 use crate::core::rules::group::hooks::{ActionKey, ActionResult};
 use crate::core::rules::group::operations::{Deletion, GroupUpdate, NewGroup, SettingsChange};
+use crate::core::rules::group::targets::no_target_group;
 use crate::iam::{ask, refusals};
 use async_trait::async_trait;
 use foo_cloud::{Ended, FoundGroups, Groups, Operation, Result};
 use foo_model::hook::{DRAIN_HOOK, HookConfig};
 use foo_model::{
     Activity, Decrement, GroupChange, GroupName, GroupSettings, GroupSettingsChange, InstanceId,
-    LaunchTemplateId, Process, Protection,
+    LaunchTemplateId, Process, Protection, TargetGroupArn, Targets,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,7 +85,18 @@ impl Groups for SimCloud {
     }
 
     async fn create_group(&self, spec: &foo_model::NewGroup) -> Result<()> {
-        let foo_model::NewGroup { name, min, max, desired, template, mix, settings, drain_hook, tags } = spec;
+        let foo_model::NewGroup {
+            name,
+            min,
+            max,
+            desired,
+            template,
+            mix,
+            settings,
+            target_groups,
+            drain_hook,
+            tags,
+        } = spec;
         let GroupSettings { subnets, new_instances } = settings;
         let new = NewGroup {
             name: name.clone(),
@@ -95,6 +107,7 @@ impl Groups for SimCloud {
             subnets: subnets.iter().cloned().collect(),
             new_instances: *new_instances,
             tags: group_tags(tags),
+            target_groups: target_groups.clone(),
             settings: SettingsChange::default(),
             hooks: drain_hook.map(convert::hook_of).into_iter().collect(),
         };
@@ -152,6 +165,33 @@ impl Groups for SimCloud {
         }
         self.call_on_group(Operation::ResumeProcesses, name, format!("{name} {processes:?}"), |region| {
             region.resume_processes(name, processes)
+        })
+        .await
+    }
+
+    async fn attach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()> {
+        if arns.is_empty() {
+            return Ok(());
+        }
+        self.call_on_group(Operation::AttachTrafficSources, name, format!("{name} {arns:?}"), |region| {
+            region.attach_target_groups(name, arns)
+        })
+        .await
+    }
+
+    async fn detach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()> {
+        if arns.is_empty() {
+            return Ok(());
+        }
+        self.call_on_group(Operation::DetachTrafficSources, name, format!("{name} {arns:?}"), |region| {
+            region.detach_target_groups(name, arns)
+        })
+        .await
+    }
+
+    async fn describe_target_health(&self, arn: &TargetGroupArn) -> Result<Targets> {
+        self.call(Operation::DescribeTargetHealth, arn.to_string(), |region| {
+            region.target_health(arn).ok_or_else(no_target_group)
         })
         .await
     }

@@ -3,7 +3,7 @@
 use super::RegionHandle;
 use crate::core::error::AwsResult;
 use crate::core::network::{NatMishap, NewInterface, NewLoadBalancer};
-use foo_model::InterfaceId;
+use foo_model::{InstanceId, InterfaceId, TargetGroupArn, TargetState, Targets};
 use serde_json::{Value, json};
 
 impl RegionHandle {
@@ -34,6 +34,19 @@ impl RegionHandle {
     /// There is no subnet, or one does not exist or is full.
     pub fn put_load_balancer(&self, new: NewLoadBalancer) -> AwsResult<String> {
         self.with(|region| region.put_load_balancer(new))?
+    }
+
+    /// Sets the health of an instance in all target groups that it is registered in; `None` lets its checks decide again.
+    ///
+    /// # Errors
+    /// There is no such instance.
+    pub fn set_target_state(&self, id: &InstanceId, state: Option<TargetState>) -> AwsResult<()> {
+        self.with(|region| region.set_target_state(id, state))?
+    }
+
+    /// The health of the targets of a target group; `None` if there is no such target group.
+    pub fn target_health(&self, arn: &TargetGroupArn) -> Option<Targets> {
+        self.with(|region| region.target_health(arn)).ok().flatten()
     }
 
     /// Deletes a part of a network as another user would, even if it is in use.

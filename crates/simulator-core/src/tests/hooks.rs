@@ -16,7 +16,7 @@ fn hook(name: &str, transition: Transition) -> HookChange {
     }
 }
 
-fn drain() -> HookChange {
+pub(super) fn drain() -> HookChange {
     hook("drain", Transition::Terminating)
 }
 

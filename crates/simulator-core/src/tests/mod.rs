@@ -20,6 +20,7 @@ mod scene;
 mod sim_cloud;
 mod sizes;
 mod spot;
+mod targets;
 mod templates;
 mod termination;
 mod warm_pools;

@@ -168,6 +168,7 @@ fn perform(scene: &Scene, act: &Act) {
                 new_instances: protection(protected),
                 tags: BTreeMap::new(),
                 settings: SettingsChange::default(),
+                target_groups: [].into(),
                 hooks: Vec::new(),
             });
         }

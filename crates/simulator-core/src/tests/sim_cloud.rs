@@ -50,6 +50,7 @@ async fn a_pool_lives_and_dies() {
         template: (template.clone(), first),
         mix: None,
         settings: GroupSettings::in_subnets(PRIVATE_SUBNETS.map(SubnetId::from).into()),
+        target_groups: [].into(),
         drain_hook: None,
         tags: tags(),
     };
@@ -151,6 +152,7 @@ async fn pages_and_tags() {
             template: (template.clone(), version),
             mix: None,
             settings: GroupSettings::in_subnets([PRIVATE_SUBNETS[0].into()].into()),
+            target_groups: [].into(),
             drain_hook: None,
             tags: if n % 2 == 0 { tags() } else { BTreeMap::new() },
         };

@@ -29,6 +29,7 @@ async fn a_thousand_groups_are_quick_to_read() {
             new_instances: Protection::Protected,
             tags: BTreeMap::new(),
             settings: SettingsChange::default(),
+            target_groups: [].into(),
             hooks: Vec::new(),
         };
         scene.create(new).expect("a group");

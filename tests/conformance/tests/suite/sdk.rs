@@ -177,6 +177,7 @@ impl World {
             template: (id.clone(), TemplateVersion(1)),
             mix: None,
             settings: GroupSettings::in_subnets(self.subnets()),
+            target_groups: [].into(),
             drain_hook: None,
             tags: tags(),
         };

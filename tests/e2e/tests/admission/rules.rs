@@ -51,6 +51,10 @@ fn full_pool() -> Value {
         "remediation": {
             "enabled": false, "maxInFlight": "10%", "unhealthyLimit": 3, "joinTimeoutSeconds": 0,
         },
+        "targetGroups": ["arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/web/0123456789abcdef"],
+        "targetHealth": {
+            "requiredForAvailability": false, "replaceUnhealthy": false, "gracePeriodSeconds": 60,
+        },
         "deletionPolicy": "Retain",
         "tags": {"team": "platform", "cost-center": "42"},
     })
@@ -551,6 +555,35 @@ fn options_of_instances_that_contradict_each_other_are_refused_at_once() {
             json!({"instanceType": "t3.large", "cpuCredits": "standard"}),
         ] {
             server.accepts(Kind::MachinePool, &with(pool(), right)).await?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn target_groups_are_arns_of_target_groups_and_health_needs_them() {
+    on_server(async |server| {
+        let arn =
+            "arn:aws-us-gov:elasticloadbalancing:us-gov-west-1:123456789012:targetgroup/web/0123456789abcdef";
+        let groups = |arns: Value| with(pool(), json!({"targetGroups": arns}));
+        let balancer =
+            "arn:aws:elasticloadbalancing:eu-central-1:123456789012:loadbalancer/net/web/0123456789abcdef";
+        let needed = "targetHealth needs targetGroups";
+        for (wrong, message) in [
+            (groups(json!([balancer])), "targetGroups"),
+            (groups(json!(["web"])), "targetGroups"),
+            (groups(json!([arn, arn])), "Duplicate"),
+            (with(pool(), json!({"targetHealth": {}})), needed),
+            (with(groups(json!([])), json!({"targetHealth": {}})), needed),
+            (
+                with(groups(json!([arn])), json!({"targetHealth": {"gracePeriodSeconds": -1}})),
+                "gracePeriodSeconds",
+            ),
+        ] {
+            server.refuses(Kind::MachinePool, wrong, message).await?;
+        }
+        for right in [groups(json!([])), with(groups(json!([arn])), json!({"targetHealth": {}}))] {
+            server.accepts(Kind::MachinePool, &right).await?;
         }
         Ok(())
     });

@@ -126,6 +126,7 @@ pub(crate) async fn another_tool_creates_a_group(
             new_instances: Protection::Unprotected,
             ..GroupSettings::in_subnets(SUBNETS.map(SubnetId::new).into())
         },
+        target_groups: [].into(),
         drain_hook: None,
         tags: BTreeMap::from([(TAG_ADOPTABLE.to_owned(), format!("{}/workers", cluster.namespace()))]),
     };

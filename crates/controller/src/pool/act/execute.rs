@@ -204,6 +204,12 @@ impl Executor<'_> {
                 let processes: Vec<Process> = processes.iter().copied().collect();
                 self.cloud.resume_processes(name, &processes).await?;
             }
+            GroupAction::AttachTargetGroups { name, target_groups } => {
+                self.cloud.attach_target_groups(name, target_groups).await?;
+            }
+            GroupAction::DetachTargetGroups { name, target_groups } => {
+                self.cloud.detach_target_groups(name, target_groups).await?;
+            }
             GroupAction::DeleteGroup { name } => self.cloud.delete_group(name).await?,
         }
         Ok(Done::Carried)

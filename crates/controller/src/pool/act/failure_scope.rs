@@ -93,6 +93,8 @@ impl Skips {
                 | GroupAction::TagGroup { .. }
                 | GroupAction::SuspendProcesses { .. }
                 | GroupAction::ResumeProcesses { .. }
+                | GroupAction::AttachTargetGroups { .. }
+                | GroupAction::DetachTargetGroups { .. }
                 | GroupAction::DeleteGroup { .. },
             )
             | Action::Instance(InstanceAction::ProtectInstances { .. })
@@ -197,7 +199,9 @@ impl Skips {
             GroupAction::AdoptGroup { .. }
             | GroupAction::TagGroup { .. }
             | GroupAction::SuspendProcesses { .. }
-            | GroupAction::ResumeProcesses { .. } => {}
+            | GroupAction::ResumeProcesses { .. }
+            | GroupAction::AttachTargetGroups { .. }
+            | GroupAction::DetachTargetGroups { .. } => {}
             // A raise would launch what the group launches now. The plan puts the template first when that
             // matters.
             GroupAction::UpdateGroup { change, .. } if change.template.is_some() => {

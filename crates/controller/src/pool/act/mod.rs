@@ -342,6 +342,8 @@ impl Pools {
                 | GroupAction::TagGroup { .. }
                 | GroupAction::SuspendProcesses { .. }
                 | GroupAction::ResumeProcesses { .. }
+                | GroupAction::AttachTargetGroups { .. }
+                | GroupAction::DetachTargetGroups { .. }
                 | GroupAction::DeleteGroup { .. },
             )
             | Action::Template(

@@ -18,7 +18,7 @@ use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
 use foo_model::{
     Adoption, Blocked, DeletionTimeouts, GroupSettings, Protection, Reason, Seconds, SecurityGroupId,
-    SubnetId,
+    SubnetId, TargetGroupArn,
 };
 use foo_planner::desired::{
     Desired, Goal, GroupConfig, Identity, ScaleIn, Size, Template, VictimPolicy, Wanted,
@@ -117,6 +117,7 @@ pub(in crate::pool) async fn desired(
             size,
             template,
             subnets,
+            target_groups: target_groups(spec, known.limits),
             tags,
             warnings: warnings.collect(),
         },
@@ -144,6 +145,7 @@ pub(in crate::pool) fn without_aws(gathered: &Gathered, because: Option<&Blocked
         size: Size::Replicas { wanted: 0, ceiling: None },
         template: Wanted::Blocked(waiting.clone()),
         subnets: Wanted::Blocked(waiting),
+        target_groups: None,
         tags: BTreeMap::new(),
         warnings: Vec::new(),
     };
@@ -164,6 +166,7 @@ struct Parts {
     size: Size,
     template: Wanted<Template>,
     subnets: Wanted<BTreeSet<SubnetId>>,
+    target_groups: Option<BTreeSet<TargetGroupArn>>,
     tags: BTreeMap<String, String>,
     warnings: Vec<Blocked>,
 }
@@ -178,11 +181,13 @@ fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired 
             settings: GroupSettings { subnets: parts.subnets, new_instances: Protection::Protected },
             mix,
             tags: parts.tags,
+            target_groups: parts.target_groups,
             storage: stored::storage(&gathered.pool.spec),
         },
         scale_in: scale_in(gathered),
         rollout: replacement_rules::rollout(gathered),
         remediation: replacement_rules::remediation(gathered),
+        target_health: replacement_rules::target_health(gathered),
         interruption: replacement_rules::interruption(gathered),
         timeouts: timeouts(gathered.machine_pool.as_deref()),
         warnings: parts.warnings,
@@ -207,10 +212,18 @@ fn named(spec: &api::FooMachinePoolSpec, limits: &Limits) -> Result<(), Blocked>
     let root = spec.root_volume.iter().filter_map(|volume| volume.kms_key_id.as_deref());
     let data = spec.volumes.iter().filter_map(|volume| volume.volume.kms_key_id.as_deref());
     root.chain(data).try_for_each(|key| limits.kms_key(key))?;
+    spec.target_groups.iter().flatten().try_for_each(|arn| limits.target_group(arn))?;
     match &spec.user_data_storage {
         Some(storage) => limits.bucket(&storage.s3.bucket),
         None => Ok(()),
     }
+}
+
+/// The target groups of the spec; those of the group stay if the identity does not allow one, which blocks the launch template.
+fn target_groups(spec: &api::FooMachinePoolSpec, limits: &Limits) -> Option<BTreeSet<TargetGroupArn>> {
+    let arns = spec.target_groups.as_ref()?;
+    let allowed = arns.iter().all(|arn| limits.target_group(arn).is_ok());
+    allowed.then(|| arns.iter().map(|arn| TargetGroupArn::new(arn.as_str())).collect())
 }
 
 fn wanted<T>(result: Result<T, Blocked>) -> Wanted<T> {

@@ -18,6 +18,7 @@ pub(super) mod observe;
 pub(super) mod replacement_rules;
 pub(super) mod rival_machine_pools;
 pub(super) mod stored;
+mod target_health;
 pub(super) mod termination_causes;
 pub(super) mod version_skew;
 mod workload_name;
@@ -122,6 +123,7 @@ impl Pools {
                 let mut desired = self.desired(key, gathered, region, identity, known, state).await;
                 self.watch_if_begun(key, gathered, &desired, region, state);
                 desired.warnings.extend(self.read_stored(key, region, &desired, state).await);
+                desired.warnings.extend(target_health::read(region, &desired, state).await);
                 let mismatch = account::mismatch(gathered, region, &identity.group).await;
                 let messages = self.messages(gathered, region, identity, state).await;
                 self.hold_back(gathered, &mut desired, &mut control_plane, state).await;
@@ -331,6 +333,10 @@ impl Pools {
             template: view.template,
             stored: state.reads.stored.clone(),
             hook: view.hook,
+            target_health: match mismatch {
+                None => state.reads.target_health.clone(),
+                Some(doubt) => observe::untrusted(doubt),
+            },
             ec2_states: view.ec2_states,
             signals,
             machines: observe::machines(gathered, difference),

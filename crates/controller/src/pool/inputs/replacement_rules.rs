@@ -10,6 +10,7 @@ use foo_model::names::ROLLOUT_PAUSED_ANNOTATION;
 use foo_model::{Seconds, SpecHash, Timestamp};
 use foo_planner::desired::{
     IntOrPercent, Interruption, OnFailure, Rebalance, Remediation, Rollout, RolloutPause, Strategy,
+    TargetHealthRules,
 };
 use foo_planner::memory::RolloutProgress;
 use foo_planner::report::RolloutPhase;
@@ -64,6 +65,16 @@ pub(in crate::pool) fn remediation(gathered: &Gathered) -> Remediation {
         unhealthy_limit: share(&rules.unhealthy_limit),
         join_timeout: Some(Seconds(unsigned(rules.join_timeout_seconds))).filter(|timeout| timeout.0 > 0),
     }
+}
+
+/// What the health of targets means.
+pub(in crate::pool) fn target_health(gathered: &Gathered) -> Option<TargetHealthRules> {
+    let rules = gathered.pool.spec.target_health.as_ref()?;
+    Some(TargetHealthRules {
+        required: rules.required_for_availability,
+        replace: rules.replace_unhealthy,
+        grace: Seconds(unsigned(rules.grace_period_seconds)),
+    })
 }
 
 /// What follows from AWS's announcements.

@@ -55,6 +55,7 @@ impl View<'_> {
             scale_in,
             rollout,
             remediation,
+            target_health,
             interruption,
             timeouts,
             warnings: _,
@@ -82,6 +83,7 @@ impl View<'_> {
             "scale_in": scale_in,
             "roll_out": rollout,
             "remediation": remediation,
+            "target_health": target_health,
             "interruption": interruption,
             "deletion_timeouts": timeouts,
         });

@@ -43,6 +43,7 @@ impl World {
                 new_instances: Protection::Unprotected,
                 ..GroupSettings::in_subnets(PRIVATE_SUBNETS.map(Into::into).into())
             },
+            target_groups: [].into(),
             drain_hook: None,
             tags,
         };

@@ -96,6 +96,7 @@ impl Region {
             self.due.at(self.now.plus(self.settings.terminated_visible), Event::Forgotten(id.clone()));
         } else {
             self.instances.remove(id);
+            self.targets.forget(id);
         }
     }
 

@@ -60,6 +60,11 @@ pub struct Settings {
     pub endpoint_delete: Duration,
     /// How long the interfaces of a deleted load balancer remain.
     pub load_balancer_delete: Duration,
+    /// How long a new target is `initial` before its checks have succeeded.
+    pub target_checks: Duration,
+    /// For how long connections to a deregistered target are drained (the attribute
+    /// `deregistration_delay.timeout_seconds` of target groups, by default 300 seconds).
+    pub deregistration_delay: Duration,
     /// Quotas of networks.
     pub network_quotas: NetworkQuotas,
     /// Whether GuardDuty's Runtime Monitoring is on with automated agents: it creates an endpoint and a security group in every VPC with nodes
@@ -344,6 +349,8 @@ impl Default for Settings {
             endpoint_create: Duration::from_mins(1),
             endpoint_delete: Duration::from_mins(1),
             load_balancer_delete: Duration::from_secs(30),
+            target_checks: Duration::from_secs(30),
+            deregistration_delay: Duration::from_mins(5),
             network_quotas: NetworkQuotas::default(),
             guardduty: false,
             eks: EksSettings::default(),

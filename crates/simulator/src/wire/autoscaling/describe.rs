@@ -205,6 +205,7 @@ fn write_group(xml: &mut Xml, group: &Group, with_instances: bool) {
         xml.within("WarmPoolConfiguration", |xml| write_pool(xml, pool));
         xml.value("WarmPoolSize", group.warm_size());
     }
+    super::traffic::write_of_group(xml, group);
     for (name, document) in &group.settings.stored {
         xml.document(name, document, "member");
     }

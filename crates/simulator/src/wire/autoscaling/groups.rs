@@ -1,6 +1,7 @@
 //! Groups as a whole: create, update, delete, size, processes.
 
 use super::fields::group_name;
+use super::traffic;
 use crate::core::document::Document;
 use crate::core::ec2::templates::TemplateKey;
 use crate::core::error::{AwsError, AwsResult};
@@ -17,7 +18,7 @@ use std::time::Duration;
 
 /// Settings that are stored and returned; some of them are policies that the group acts on
 /// ([`Policies`](crate::core::group::policies::Policies)).
-const STORED: [&str; 17] = [
+const STORED: [&str; 15] = [
     "AvailabilityZoneDistribution",
     "AvailabilityZoneImpairmentPolicy",
     "CapacityRebalance",
@@ -32,8 +33,6 @@ const STORED: [&str; 17] = [
     "Operator",
     "PlacementGroup",
     "ServiceLinkedRoleARN",
-    "TargetGroupARNs",
-    "TrafficSources",
     "SkipZonalShiftValidation",
 ];
 
@@ -52,6 +51,7 @@ pub(super) fn create(region: &mut Region, params: &Params, _: &Caller<'_>, _: &m
         subnets: subnets(params).unwrap_or_default(),
         new_instances: protection(params)?.unwrap_or(Protection::Unprotected),
         tags: super::tags::parse(params)?.into_iter().map(|tag| (tag.key, tag.tag)).collect(),
+        target_groups: traffic::named(params)?,
         settings: settings(params)?,
         hooks: super::hooks::specifications(params)?,
     };

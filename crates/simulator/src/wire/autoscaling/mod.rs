@@ -9,12 +9,13 @@ mod instances;
 mod launch;
 mod refreshes;
 mod tags;
+mod traffic;
 mod warm_pools;
 
 use super::operation::Operation;
 
 /// All actions.
-pub(super) const ACTIONS: [(&str, Operation); 46] = [
+pub(super) const ACTIONS: [(&str, Operation); 50] = [
     ("CreateAutoScalingGroup", groups::create),
     ("UpdateAutoScalingGroup", groups::update),
     ("DeleteAutoScalingGroup", groups::delete),
@@ -55,12 +56,12 @@ pub(super) const ACTIONS: [(&str, Operation); 46] = [
     ("DescribeLoadBalancers", |region, params, _, xml| {
         everyday::none_of_group(region, params, xml, "LoadBalancers")
     }),
-    ("DescribeLoadBalancerTargetGroups", |region, params, _, xml| {
-        everyday::none_of_group(region, params, xml, "LoadBalancerTargetGroups")
-    }),
-    ("DescribeTrafficSources", |region, params, _, xml| {
-        everyday::none_of_group(region, params, xml, "TrafficSources")
-    }),
+    ("AttachTrafficSources", traffic::attach),
+    ("DetachTrafficSources", traffic::detach),
+    ("AttachLoadBalancerTargetGroups", traffic::attach),
+    ("DetachLoadBalancerTargetGroups", traffic::detach),
+    ("DescribeLoadBalancerTargetGroups", traffic::describe_target_groups),
+    ("DescribeTrafficSources", traffic::describe_sources),
     ("DescribeAccountLimits", |region, _, _, xml| everyday::account_limits(region, xml)),
     ("DescribeTerminationPolicyTypes", |_, _, _, xml| everyday::termination_policies(xml)),
     ("DescribeScalingProcessTypes", |_, _, _, xml| everyday::processes(xml)),

@@ -12,7 +12,7 @@ use crate::request::params::Params;
 pub(super) const CLASSIC: &str = "2012-06-01";
 
 /// All actions.
-pub(super) const ACTIONS: [(&str, Operation); 5] = [
+pub(super) const ACTIONS: [(&str, Operation); 6] = [
     ("DescribeLoadBalancers", |region, params, caller, xml| {
         either(params, classic::balancers, v2::balancers)(region, params, caller, xml)
     }),
@@ -23,6 +23,7 @@ pub(super) const ACTIONS: [(&str, Operation); 5] = [
         either(params, classic::delete, v2::delete)(region, params, caller, xml)
     }),
     ("DescribeTargetGroups", v2::target_groups),
+    ("DescribeTargetHealth", v2::target_health),
     ("DeleteTargetGroup", v2::delete_target_group),
 ];
 

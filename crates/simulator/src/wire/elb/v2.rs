@@ -7,8 +7,8 @@ use crate::core::region::Region;
 use crate::request::params::Params;
 use crate::wire::operation::Caller;
 use crate::wire::xml::Xml;
-use foo_model::SubnetId;
 use foo_model::network::{Change, Interface, LoadBalancer, LoadBalancerKind, Subnet, TargetGroup};
+use foo_model::{InstanceId, SubnetId, TargetGroupArn};
 use std::collections::BTreeSet;
 
 fn arn(balancer: &LoadBalancer) -> &str {
@@ -110,6 +110,32 @@ pub(super) fn target_groups(
         xml.texts("LoadBalancerArns", "member", balancer_of(group));
     });
     xml.optional("NextMarker", next);
+    Ok(())
+}
+
+/// DescribeTargetHealth, of all targets or of those that are named.
+pub(super) fn target_health(
+    region: &mut Region,
+    params: &Params,
+    _: &Caller<'_>,
+    xml: &mut Xml,
+) -> AwsResult<()> {
+    let arn = TargetGroupArn::from(params.required("TargetGroupArn")?);
+    let mut targets = region.target_health(&arn).ok_or_else(unknown_target_group)?;
+    let named: BTreeSet<InstanceId> =
+        params.list("Targets").into_iter().filter_map(|it| it.text("Id").map(InstanceId::from)).collect();
+    targets.retain(|id, _| named.is_empty() || named.contains(id));
+    xml.list("TargetHealthDescriptions", "member", targets, |xml, (id, health)| {
+        xml.within("Target", |xml| {
+            xml.text("Id", id.as_str());
+            xml.text("Port", "80");
+        });
+        xml.text("HealthCheckPort", "80");
+        xml.within("TargetHealth", |xml| {
+            xml.text("State", health.state.name());
+            xml.optional("Reason", Some(health.reason).filter(|reason| !reason.is_empty()));
+        });
+    });
     Ok(())
 }
 

@@ -98,12 +98,15 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::DescribeImages
         | Operation::DescribeSubnets
         | Operation::DescribeSecurityGroups
+        | Operation::DescribeTargetHealth
         | Operation::GetCallerIdentity => Guard::ReadOnly,
         Operation::CreateAutoScalingGroup => Guard::GroupWithOurTag,
         Operation::UpdateAutoScalingGroup
         | Operation::CreateOrUpdateTags
         | Operation::SuspendProcesses
         | Operation::ResumeProcesses
+        | Operation::AttachTrafficSources
+        | Operation::DetachTrafficSources
         | Operation::SetInstanceProtection
         | Operation::TerminateInstanceInAutoScalingGroup
         | Operation::PutLifecycleHook

@@ -6,10 +6,10 @@ use crate::core::ec2::instances::Market;
 use crate::core::ec2::launch_data::LaunchData;
 use foo_model::{
     GroupName, GroupStatus, Health, InstanceId, InstanceType, LaunchTemplateId, LifecycleState, Process,
-    Protection, Sizes, SubnetId, TemplateVersion, Timestamp, Zone,
+    Protection, Sizes, SubnetId, TargetGroupArn, TemplateVersion, Timestamp, Zone,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 pub mod hooks;
@@ -53,6 +53,8 @@ pub struct Group {
     pub failing_since: Option<Timestamp>,
     /// Its tags.
     pub tags: BTreeMap<String, GroupTag>,
+    /// The target groups of Elastic Load Balancing that it is attached to.
+    pub target_groups: BTreeSet<TargetGroupArn>,
     /// Everything else.
     pub settings: GroupSettings,
     /// Whether it is being deleted.

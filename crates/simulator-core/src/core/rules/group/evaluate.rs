@@ -103,6 +103,7 @@ impl Region {
         let scheduled = instance.events.iter().any(|event| event.not_before <= self.now);
         let serves = instance.state == InstanceState::Running && !fails && !scheduled;
         let rests = instance.state.is_alive() && !fails;
+        let fails_as_target = self.fails_as_target(&name, id);
         let Some(group) = self.groups.get_mut(&name) else { return };
         if group.is_suspended(Process::HealthCheck) {
             return;
@@ -115,7 +116,7 @@ impl Region {
         }
         // A launching member is checked when its launch is over, one in standby when it returns.
         let broken = match member.lifecycle {
-            LifecycleState::InService => !serves,
+            LifecycleState::InService => !serves || fails_as_target,
             LifecycleState::Warmed => !rests,
             _ => false,
         };

@@ -394,6 +394,7 @@ impl Region {
         if alive {
             member.lifecycle = LifecycleState::InService;
             member.serving_since = Some(now);
+            self.register_targets(&name, id);
             self.end_activity(&name, activity, ActivityStatus::Successful, None);
             if self.instances.get(id).is_some_and(|instance| self.is_unavailable(&instance.zone)) {
                 self.check_health_soon(id);

@@ -15,10 +15,26 @@ impl Region {
     /// number of its activity. `None` if it is not a member or already terminating.
     pub(crate) fn begin_leaving(&mut self, name: &GroupName, id: &InstanceId, cause: &str) -> Option<u64> {
         let serial = self.start_leaving(name, id, cause)?;
+        match self.deregister_targets(name, id) {
+            Some(until) => self.due.at(until, Event::Deregistered(id.clone())),
+            None => self.wait_or_end(name, id),
+        }
+        Some(serial)
+    }
+
+    /// The connections of a terminating member are drained: its hooks begin.
+    pub(crate) fn finish_deregistration(&mut self, id: &InstanceId) {
+        let Some(name) = self.group_of(id) else { return };
+        let member = self.groups.get(&name).and_then(|group| group.member(id));
+        if member.is_some_and(|it| it.lifecycle == LifecycleState::Terminating && it.waits.is_empty()) {
+            self.wait_or_end(&name, id);
+        }
+    }
+
+    fn wait_or_end(&mut self, name: &GroupName, id: &InstanceId) {
         if !self.begin_waits(name, id, Transition::Terminating) {
             self.end_member(name, id);
         }
-        Some(serial)
     }
 
     /// Terminates a member without hooks, and ends waits that have begun: ForceDelete (API Reference,

@@ -110,6 +110,8 @@ impl Region {
         let cause =
             format!("At {} instance {id} {what} in response to a user request.", iso_seconds(self.now));
         let serial = self.begin_activity_of(name, id, description, cause);
+        // How long a move waits for connections is not simulated.
+        let _drained = self.deregister_targets(name, id);
         let member = self.groups.get_mut(name)?.members.get_mut(id)?;
         member.lifecycle = lifecycle;
         member.activity = Some(serial);

@@ -20,4 +20,5 @@ mod scale_in;
 pub mod source;
 pub mod spot;
 pub mod tags;
+pub mod targets;
 pub mod warm_pool;

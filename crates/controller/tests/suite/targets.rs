@@ -1,0 +1,104 @@
+//! Target groups of load balancers: what their health costs and causes.
+
+use crate::support::World;
+use foo_api::pool::TargetHealth;
+use foo_model::network::LoadBalancerKind;
+use foo_model::{TargetGroupArn, TargetState};
+use foo_simulator_core::core::network::{NewLoadBalancer, PRIVATE_SUBNETS};
+use foo_simulator_core::{Fault, FaultRule};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// The target group of a new load balancer of another user.
+fn target_group(world: &World, name: &str) -> TargetGroupArn {
+    let new = NewLoadBalancer {
+        name: name.to_owned(),
+        kind: LoadBalancerKind::Network,
+        subnets: PRIVATE_SUBNETS.map(Into::into).into(),
+        groups: BTreeSet::new(),
+        internet_facing: false,
+        deletion_protection: false,
+        target_groups: [name.to_owned()].into(),
+        tags: BTreeMap::new(),
+    };
+    world.region.put_load_balancer(new).unwrap();
+    let of = format!(":targetgroup/{name}/");
+    let find = |region: &mut foo_simulator_core::core::Region| {
+        region.network.targeted.keys().find(|arn| arn.contains(&of)).cloned()
+    };
+    TargetGroupArn::new(world.region.with(find).unwrap().unwrap())
+}
+
+const READ: &str = "DescribeTargetHealth";
+
+#[tokio::test(start_paused = true)]
+async fn an_unhealthy_target_is_drained_deregistered_and_replaced() {
+    let world = World::new().await;
+    let arn = target_group(&world, "web");
+    let pool = world
+        .pool("p")
+        .with(|spec| {
+            spec.target_groups = Some(vec![arn.to_string()]);
+            spec.target_health = Some(TargetHealth { grace_period_seconds: 60, ..TargetHealth::default() });
+        })
+        .of(2)
+        .await;
+    pool.is_of(2);
+    world.waits(Duration::from_mins(2)).await;
+    let failing = pool.instances()[0].clone();
+    world.region.set_target_state(&failing, Some(TargetState::Unhealthy)).unwrap();
+    world.until("it is replaced", || !pool.instances().contains(&failing)).await;
+    world.settles().await;
+    pool.is_of(2);
+    assert_eq!(world.core.drains().len(), 1);
+    let targets = world.region.target_health(&arn).unwrap();
+    assert_eq!(targets.keys().collect::<BTreeSet<_>>(), pool.instances().iter().collect());
+}
+
+/// One call per target group and minute, whatever the number of pools and instances; none for pools without it.
+#[tokio::test(start_paused = true)]
+async fn pools_behind_one_target_group_share_a_call_a_minute() {
+    let world = World::new().await;
+    let arn = target_group(&world, "web");
+    for name in ["p", "q"] {
+        let pool = world.pool(name).with(|spec| {
+            spec.target_groups = Some(vec![arn.to_string()]);
+            spec.target_health = Some(TargetHealth::default());
+        });
+        pool.of(3).await.is_of(3);
+    }
+    let plain = world.pool("r").with(|spec| spec.target_groups = Some(vec![arn.to_string()]));
+    plain.of(1).await.is_of(1);
+    world.waits(Duration::from_mins(5)).await;
+    world.forgets();
+    world.waits(Duration::from_mins(30)).await;
+    let calls = world.aws.calls(READ);
+    assert!((25..=35).contains(&calls), "{calls}");
+    assert_eq!(world.requests().writes().changing().count(), 0, "nothing changes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_denied_read_of_the_health_is_named_and_replaces_nothing() {
+    let world = World::new().await;
+    let arn = target_group(&world, "web");
+    let pool = world
+        .pool("p")
+        .with(|spec| {
+            spec.target_groups = Some(vec![arn.to_string()]);
+            spec.target_health = Some(TargetHealth { grace_period_seconds: 0, ..TargetHealth::default() });
+        })
+        .of(2)
+        .await;
+    let before = pool.instances();
+    let rule = world.aws.add_fault(FaultRule::on(READ, Fault::Denied));
+    pool.edits(|spec| spec.instance_type = Some("m6i.large".to_owned()));
+    world.waits(Duration::from_mins(10)).await;
+    assert!(before.iter().all(|id| pool.instances().contains(id)), "{}", world.summary());
+    let message = pool.condition("RollingOut").message;
+    assert!(message.ends_with("a read of the health in the target groups of spec.targetGroups"), "{message}");
+    assert!(world.summary().contains("elasticloadbalancing:DescribeTargetHealth"), "{}", world.summary());
+    world.aws.remove_fault(rule);
+    world.until("all are replaced", || before.iter().all(|id| !pool.instances().contains(id))).await;
+    world.settles().await;
+    pool.is_of(2);
+}
