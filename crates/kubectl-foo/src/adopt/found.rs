@@ -211,6 +211,10 @@ pub struct TemplateData {
     pub credit_specification: Option<Credits>,
     /// Private DNS names.
     pub private_dns_name_options: Option<PrivateDns>,
+    /// Capacity Reservations.
+    pub capacity_reservation_specification: Option<Reservation>,
+    /// License configurations.
+    pub license_specifications: Vec<License>,
     /// All other settings.
     #[serde(flatten)]
     pub others: BTreeMap<String, Value>,
@@ -273,6 +277,10 @@ pub struct Ebs {
     pub kms_key_id: Option<String>,
     /// Whether it is deleted with its instance.
     pub delete_on_termination: Option<bool>,
+    /// Snapshot that it is created from.
+    pub snapshot_id: Option<String>,
+    /// How fast EBS reads that, MiB/s.
+    pub volume_initialization_rate: Option<i32>,
     /// All other settings.
     #[serde(flatten)]
     pub others: BTreeMap<String, Value>,
@@ -308,9 +316,45 @@ pub struct Enabled {
 pub struct Placement {
     /// `default`, `dedicated` or `host`.
     pub tenancy: Option<String>,
+    /// Name of the placement group.
+    pub group_name: Option<String>,
+    /// Its id.
+    pub group_id: Option<String>,
+    /// Partition of the placement group.
+    pub partition_number: Option<i32>,
+    /// ARN of the host resource group.
+    pub host_resource_group_arn: Option<String>,
     /// All other settings.
     #[serde(flatten)]
     pub others: BTreeMap<String, Value>,
+}
+
+/// Which Capacity Reservations instances use.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Reservation {
+    /// `open`, `none` or `capacity-reservations-only`.
+    pub capacity_reservation_preference: Option<String>,
+    /// Certain ones.
+    pub capacity_reservation_target: Option<Target>,
+}
+
+/// Certain Capacity Reservations.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Target {
+    /// Id of one.
+    pub capacity_reservation_id: Option<String>,
+    /// ARN of a resource group of some.
+    pub capacity_reservation_resource_group_arn: Option<String>,
+}
+
+/// A license configuration.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct License {
+    /// Its ARN.
+    pub license_configuration_arn: Option<String>,
 }
 
 /// Processors.

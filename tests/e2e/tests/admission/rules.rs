@@ -28,7 +28,9 @@ fn full_pool() -> Value {
             "sizeGiB": 100, "type": "gp3", "iops": 4000, "throughput": 250, "encrypted": true,
             "kmsKeyID": "alias/nodes", "deleteOnTermination": false,
         },
-        "volumes": [{"deviceName": "/dev/xvdb", "sizeGiB": 500, "type": "st1"}],
+        "volumes": [{
+            "deviceName": "/dev/xvdb", "sizeGiB": 500, "type": "st1", "snapshotID": "snap-0a", "initializationRate": 300,
+        }],
         "metadataOptions": {
             "httpTokens": "optional", "httpPutResponseHopLimit": 2, "httpEndpoint": "enabled",
             "httpProtocolIPv6": "enabled",
@@ -42,6 +44,9 @@ fn full_pool() -> Value {
             "hostnameType": "resource-name", "enableResourceNameDNSARecord": true,
             "enableResourceNameDNSAAAARecord": false,
         },
+        "placement": {"groupName": "a group (1)", "partitionNumber": 7},
+        "capacityReservation": {"preference": "capacity-reservations-only"},
+        "licenseConfigurations": ["arn:aws:license-manager:eu-central-1:123456789012:license-configuration:lic-0a"],
         "subnets": [{"id": "subnet-1"}, {"tags": {"tier": "private", "team": ""}}],
         "scaleIn": {"policy": "Newest", "maxConcurrentDrains": 3, "stabilizationSeconds": 30},
         "rollout": {
@@ -145,7 +150,9 @@ fn a_full_object_of_each_kind_is_stored_as_it_was_written() {
         let machine = json!({"providerID": "aws:///eu-west-1a/i-1", "instanceID": "i-1"});
         let on_spot = with(
             full_pool(),
-            json!({"mixedInstances": null, "instanceType": "m7i.large", "spot": {"maxPrice": "0.1"}}),
+            json!({
+                "mixedInstances": null, "instanceType": "m7i.large", "spot": {"maxPrice": "0.1"}, "capacityReservation": null,
+            }),
         );
         for (kind, spec) in [
             (Kind::MachinePool, with(full_pool(), written_by_us)),
@@ -549,6 +556,70 @@ fn options_of_instances_that_contradict_each_other_are_refused_at_once() {
             json!({"cpuOptions": {"amdSEVSNP": "enabled"}, "nitroEnclaves": false}),
             json!({"cpuOptions": {"amdSEVSNP": "enabled"}}),
             json!({"instanceType": "t3.large", "cpuCredits": "standard"}),
+        ] {
+            server.accepts(Kind::MachinePool, &with(pool(), right)).await?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn special_capacity_that_ec2_would_refuse_is_refused_at_once() {
+    on_server(async |server| {
+        let place = |fields: Value| json!({ "placement": fields });
+        let reserve = |fields: Value| json!({ "capacityReservation": fields });
+        let hosts = "arn:aws:resource-groups:eu-central-1:123456789012:group/hosts";
+        let on_hosts = |fields: Value| with(place(json!({"hostResourceGroupARN": hosts})), fields);
+        let mixed = |percentage: u32| {
+            json!({
+                "instanceType": null,
+                "mixedInstances": {"overrides": [{"instanceType": "m7i.large"}], "onDemandPercentage": percentage},
+            })
+        };
+        let one_place = "set exactly one of groupName, groupID and hostResourceGroupARN";
+        let one_target = "set exactly one of preference, id and resourceGroupARN";
+        let no_spot = "have no spot instances";
+        for (wrong, message) in [
+            (place(json!({})), one_place),
+            (place(json!({"groupName": "a", "groupID": "pg-1"})), one_place),
+            (place(json!({"groupName": "a", "hostResourceGroupARN": hosts})), one_place),
+            (
+                place(json!({"hostResourceGroupARN": hosts, "partitionNumber": 1})),
+                "partitionNumber is for placement groups",
+            ),
+            (place(json!({"groupName": "a", "partitionNumber": 8})), "partitionNumber"),
+            (place(json!({"groupName": "a*"})), "should match"),
+            (place(json!({"groupName": "a\u{1}"})), "should match"),
+            (place(json!({"groupID": "a"})), "should match"),
+            (place(json!({"hostResourceGroupARN": "arn:aws:iam::1:role/x"})), "should match"),
+            (on_hosts(json!({"tenancy": "dedicated"})), "leave tenancy out"),
+            (on_hosts(json!({"spot": {}})), no_spot),
+            (on_hosts(mixed(99)), no_spot),
+            (reserve(json!({})), one_target),
+            (reserve(json!({"preference": "none", "id": "cr-1"})), one_target),
+            (reserve(json!({"resourceGroupARN": hosts, "id": "cr-1"})), one_target),
+            (reserve(json!({"preference": "only"})), "preference"),
+            (reserve(json!({"id": "i-1"})), "should match"),
+            (with(reserve(json!({"id": "cr-1"})), json!({"spot": {}})), "is for on-demand instances"),
+            (json!({"licenseConfigurations": ["lic-1"]}), "should match"),
+            (
+                json!({"volumes": [{"deviceName": "/dev/xvdb", "sizeGiB": 1, "snapshotID": "vol-1"}]}),
+                "should match",
+            ),
+            (json!({"rootVolume": {"sizeGiB": 20, "initializationRate": 99}}), "initializationRate"),
+            (json!({"rootVolume": {"sizeGiB": 20, "initializationRate": 301}}), "initializationRate"),
+        ] {
+            server.refuses(Kind::MachinePool, with(pool(), wrong), message).await?;
+        }
+        for right in [
+            place(json!({"groupID": "pg-0a", "partitionNumber": 1})),
+            on_hosts(json!({})),
+            on_hosts(mixed(100)),
+            reserve(json!({"id": "cr-0a"})),
+            reserve(json!({"resourceGroupARN": hosts})),
+            with(place(json!({"groupName": "a"})), json!({"tenancy": "dedicated", "spot": {}})),
+            // A volume of the image may have a snapshot of its own.
+            json!({"volumes": [{"deviceName": "/dev/xvdb", "sizeGiB": 1, "initializationRate": 100}]}),
         ] {
             server.accepts(Kind::MachinePool, &with(pool(), right)).await?;
         }

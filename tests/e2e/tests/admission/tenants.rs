@@ -744,6 +744,8 @@ fn limits_of_an_identity_are_lists_of_what_there_can_be() {
             json!({"allowedVPCs": ["vpc-1"], "allowedSecurityGroups": ["sg-1"]}),
             json!({"allowedKMSKeys": ["arn:aws:kms:eu-central-1:1:key/1", "alias/{namespace}", "alias/a-*"]}),
             json!({"allowedKeyPairs": ["a key (1)", "{namespace}.*"], "allowedBuckets": ["data-{namespace}", "a-*"]}),
+            json!({"allowedCapacity": ["a group (1)", "{namespace}.*", "cr-0a", "arn:aws:resource-groups:*"]}),
+            json!({"allowedSnapshots": ["snap-0a", "*"]}),
         ] {
             server.accepts(Kind::ClusterIdentity, &limited(good)).await?;
         }
@@ -761,6 +763,9 @@ fn limits_of_an_identity_are_lists_of_what_there_can_be() {
             json!({"allowedRoles": ["{name}"]}),
             json!({"allowedKeyPairs": ["{namespace}a"]}),
             json!({"allowedBuckets": ["{namespace}-*"]}),
+            json!({"allowedCapacity": ["{namespace}-*"]}),
+            json!({"allowedCapacity": ["a*b"]}),
+            json!({"allowedSnapshots": ["snap-*"]}),
         ] {
             server.refuses(Kind::ClusterIdentity, limited(bad), "should match").await?;
         }

@@ -11,9 +11,10 @@ use foo_api::names::BOOTSTRAP_GROUP;
 use foo_api::pool::{self as api, FooMachinePoolSpec, HttpTokens, Switch};
 use foo_bootstrap::LIMIT as USER_DATA_LIMIT;
 use foo_model::{
-    Blocked, Cores, CpuCredits, HostnameType, ImageId, InstanceOptions, InstanceType, InstancesMix,
-    MetadataOptions, MixOverride, PrivateDns, Reason, SecurityGroupId, SpecHash, SpotOptions, SpotStrategy,
-    TemplateContent, Tenancy, UserData, Volume, VolumeType,
+    Blocked, CapacityReservation, Cores, CpuCredits, HostnameType, ImageId, InstanceOptions, InstanceType,
+    InstancesMix, MetadataOptions, MixOverride, Placement, PlacementGroup, PrivateDns, Reason,
+    ReservationPreference, SecurityGroupId, SpecHash, SpotOptions, SpotStrategy, TemplateContent, Tenancy,
+    UserData, Volume, VolumeType,
 };
 use foo_planner::desired::Template;
 use serde::Serialize;
@@ -167,7 +168,10 @@ fn first_type(spec: &FooMachinePoolSpec) -> InstanceType {
 
 fn volumes(spec: &FooMachinePoolSpec, root_device: &str) -> Vec<Volume> {
     let root = spec.root_volume.iter().map(|root| volume(root_device, root));
-    let data = spec.volumes.iter().map(|data| volume(&data.device_name, &data.volume));
+    let data = spec
+        .volumes
+        .iter()
+        .map(|data| Volume { snapshot: data.snapshot_id.clone(), ..volume(&data.device_name, &data.volume) });
     root.chain(data).collect()
 }
 
@@ -188,6 +192,8 @@ fn volume(device: &str, volume: &api::Volume) -> Volume {
         encrypted: volume.encrypted,
         kms_key: volume.kms_key_id.clone(),
         outlives_instance: volume.delete_on_termination == Some(false),
+        snapshot: None,
+        initialization_rate: volume.initialization_rate.map(unsigned),
     }
 }
 
@@ -211,7 +217,34 @@ fn options(spec: &FooMachinePoolSpec) -> InstanceOptions {
         }),
         nitro_enclaves: spec.nitro_enclaves,
         private_dns: spec.private_dns_name_options.as_ref().map(private_dns).unwrap_or_default(),
+        placement: spec.placement.as_ref().and_then(placement),
+        capacity_reservation: spec.capacity_reservation.as_ref().and_then(capacity_reservation),
+        license_configurations: spec.license_configurations.iter().cloned().collect(),
     }
+}
+
+/// The schema has exactly one of the three.
+fn placement(placement: &api::Placement) -> Option<Placement> {
+    let api::Placement { group_name, group_id, partition_number, host_resource_group_arn } = placement;
+    let by_name = group_name.clone().map(PlacementGroup::Name);
+    let group = by_name.or_else(|| group_id.clone().map(PlacementGroup::Id));
+    let group = group.map(|group| Placement::Group { group, partition: partition_number.map(unsigned) });
+    group.or_else(|| host_resource_group_arn.clone().map(Placement::HostResourceGroup))
+}
+
+/// The schema has exactly one of the three.
+fn capacity_reservation(reservation: &api::CapacityReservation) -> Option<CapacityReservation> {
+    let api::CapacityReservation { preference, id, resource_group_arn } = reservation;
+    let preference = preference.map(|it| match it {
+        api::ReservationPreference::Open => ReservationPreference::Open,
+        api::ReservationPreference::None => ReservationPreference::None,
+        api::ReservationPreference::CapacityReservationsOnly => {
+            ReservationPreference::CapacityReservationsOnly
+        }
+    });
+    let preference = preference.map(CapacityReservation::Preference);
+    let by_id = || id.clone().map(CapacityReservation::Id);
+    preference.or_else(by_id).or_else(|| resource_group_arn.clone().map(CapacityReservation::ResourceGroup))
 }
 
 fn private_dns(options: &api::PrivateDnsNameOptions) -> PrivateDns {
@@ -541,6 +574,105 @@ mod tests {
         };
         // Names and order of the fields and variants in foo-model are part of it.
         assert_eq!(hashes(&all, facts()).0.as_str(), "v1-6d9462e5b8b36017");
+    }
+
+    #[test]
+    fn special_capacity_replaces_instances_and_the_order_of_licenses_does_not() {
+        let set = |change: &dyn Fn(&mut FooMachinePoolSpec)| {
+            let mut spec = spec();
+            change(&mut spec);
+            hashes(&spec, facts()).0
+        };
+        let place = |placement: api::Placement| {
+            move |it: &mut FooMachinePoolSpec| {
+                it.placement = Some(placement.clone());
+            }
+        };
+        let reserve = |reservation: api::CapacityReservation| {
+            move |it: &mut FooMachinePoolSpec| {
+                it.capacity_reservation = Some(reservation.clone());
+            }
+        };
+        let prefer = |preference| {
+            reserve(api::CapacityReservation { preference: Some(preference), ..Default::default() })
+        };
+        let text = || Some("x".to_owned());
+        let volume = |snapshot: Option<&str>, rate| {
+            let snapshot_id = snapshot.map(str::to_owned);
+            move |it: &mut FooMachinePoolSpec| {
+                let volume = api::Volume { size_gib: 9, initialization_rate: rate, ..api::Volume::default() };
+                let snapshot_id = snapshot_id.clone();
+                it.volumes = vec![api::DataVolume { device_name: "/dev/xvdb".into(), snapshot_id, volume }];
+            }
+        };
+        let changes: [&dyn Fn(&mut FooMachinePoolSpec); 14] = [
+            &|_| {},
+            &place(api::Placement { group_name: text(), ..Default::default() }),
+            &place(api::Placement { group_id: text(), ..Default::default() }),
+            &place(api::Placement { group_name: text(), partition_number: Some(1), ..Default::default() }),
+            &place(api::Placement { host_resource_group_arn: text(), ..Default::default() }),
+            &prefer(api::ReservationPreference::Open),
+            &prefer(api::ReservationPreference::None),
+            &prefer(api::ReservationPreference::CapacityReservationsOnly),
+            &reserve(api::CapacityReservation { id: text(), ..Default::default() }),
+            &reserve(api::CapacityReservation { resource_group_arn: text(), ..Default::default() }),
+            &|it| it.license_configurations = vec!["a".into(), "b".into()],
+            &volume(None, None),
+            &volume(Some("snap-1"), None),
+            &volume(Some("snap-1"), Some(200)),
+        ];
+        let distinct: BTreeSet<_> = changes.iter().map(|change| set(change).to_string()).collect();
+        assert_eq!(distinct.len(), changes.len(), "each is a change of its own");
+        let other_order = set(&|it| it.license_configurations = vec!["b".into(), "a".into()]);
+        assert_eq!(other_order, set(changes[10]));
+    }
+
+    #[test]
+    fn the_hash_of_a_pool_with_special_capacity_never_changes() {
+        let placement = |placement| FooMachinePoolSpec { placement: Some(placement), ..spec() };
+        let reserved = |capacity_reservation| FooMachinePoolSpec {
+            capacity_reservation: Some(capacity_reservation),
+            ..spec()
+        };
+        let volume = api::Volume { size_gib: 20, initialization_rate: Some(200), ..api::Volume::default() };
+        let all = FooMachinePoolSpec {
+            license_configurations: vec!["arn:b".into(), "arn:a".into()],
+            root_volume: Some(volume.clone()),
+            volumes: vec![api::DataVolume {
+                device_name: "/dev/xvdb".into(),
+                snapshot_id: Some("snap-1".into()),
+                volume,
+            }],
+            capacity_reservation: Some(api::CapacityReservation {
+                preference: Some(api::ReservationPreference::CapacityReservationsOnly),
+                ..Default::default()
+            }),
+            ..placement(api::Placement {
+                group_name: Some("spread".into()),
+                partition_number: Some(3),
+                ..Default::default()
+            })
+        };
+        let id = Some("x".to_owned());
+        let others = [
+            placement(api::Placement { group_id: id.clone(), ..Default::default() }),
+            placement(api::Placement { host_resource_group_arn: id.clone(), ..Default::default() }),
+            reserved(api::CapacityReservation { id: id.clone(), ..Default::default() }),
+            reserved(api::CapacityReservation { resource_group_arn: id, ..Default::default() }),
+        ];
+        let hashes = std::iter::once(&all).chain(&others).map(|spec| hashes(spec, facts()).0);
+        let hashes: Vec<String> = hashes.map(|hash| hash.to_string()).collect();
+        // Names and order of the fields and variants in foo-model are part of them.
+        assert_eq!(
+            hashes,
+            [
+                "v1-15a7be5a0b51c37b",
+                "v1-0ba328580672cd06",
+                "v1-648975394724783f",
+                "v1-b849475681911dd5",
+                "v1-c9947aa87c579c97"
+            ]
+        );
     }
 
     #[test]
