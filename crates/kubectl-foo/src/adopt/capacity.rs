@@ -1,7 +1,7 @@
 //! Placement, Capacity Reservations and license configurations, from a launch template to a FooMachinePool.
 
-use super::found::{Placement, Reservation, TemplateData};
 use super::options::{known, named};
+use super::template::{Placement, Reservation, TemplateData};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{self as api, Tenancy};
 

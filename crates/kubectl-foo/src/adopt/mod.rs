@@ -8,6 +8,7 @@ pub(crate) mod manifest;
 mod obstacles;
 mod options;
 mod pool;
+pub mod template;
 
 use crate::access::Reads;
 use crate::aws::Aws;

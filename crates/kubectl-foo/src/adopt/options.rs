@@ -1,7 +1,7 @@
 //! Settings of instances that EC2 has defaults for, from a launch template to a FooMachinePool.
 
-use super::found::{Cpu, Ebs, Metadata, PrivateDns, TemplateData};
 use super::manifest::of_name;
+use super::template::{Cpu, Ebs, Enabled, Metadata, PrivateDns, TemplateData};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
     CpuCredits, CpuOptions, HttpTokens, MetadataOptions, PrivateDnsNameOptions, Switch, is_burstable,
@@ -16,7 +16,7 @@ pub(super) fn with_options(
     data: &TemplateData,
     differences: &mut Vec<String>,
 ) -> FooMachinePoolSpec {
-    let is_on = |it: &Option<super::found::Enabled>| it.as_ref().is_some_and(|it| it.enabled);
+    let is_on = |it: &Option<Enabled>| it.as_ref().is_some_and(|it| it.enabled);
     let credits = data.credit_specification.as_ref().and_then(|it| it.cpu_credits.as_deref());
     let first = data.network_interfaces.iter().find(|it| it.device_index.unwrap_or(0) == 0);
     FooMachinePoolSpec {

@@ -2,10 +2,11 @@
 //! cannot have is named: instances that are launched after the adoption do not have it.
 
 use super::capacity::with_capacity;
-use super::found::{Ebs, Found, Group, Image, Interface, Mapping, Override, Tags, TemplateData, name_beside};
+use super::found::{Found, Group, Image, Override, name_beside};
 use super::manifest::of_name;
 use super::obstacles::AUTOSCALER;
 use super::options::{self, named};
+use super::template::{Ebs, Interface, Mapping, Tags, TemplateData};
 use anyhow::{Result, anyhow, bail};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
