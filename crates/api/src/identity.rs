@@ -151,6 +151,23 @@ pub struct FooClusterIdentitySpec {
         inner(length(min = 1, max = 256), regex(pattern = patterns::ARN_OR_PREFIX))
     )]
     pub allowed_target_groups: Option<Vec<String>>,
+    /// Placement groups, Capacity Reservations, host resource groups, groups of reservations and license configurations that pools
+    /// with this identity may name, as they name them: by name, id or ARN. `*` and `{namespace}` as in
+    /// `allowedInstanceProfiles`. Default: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(max = 1000),
+        inner(length(min = 1, max = 2048), regex(pattern = patterns::CAPACITY_OR_PREFIX))
+    )]
+    pub allowed_capacity: Option<Vec<String>>,
+    /// Ids of the EBS snapshots that pools with this identity may create volumes from; `*` is any snapshot. Default: any snapshot,
+    /// or none if the manager runs with `--require-identity` and several namespaces may use the identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(max = 1000),
+        inner(length(min = 1, max = 64), regex(pattern = patterns::SNAPSHOT_OR_ANY))
+    )]
+    pub allowed_snapshots: Option<Vec<String>>,
     /// Use the manager's own credentials: the IAM role of its ServiceAccount, its instance profile, or its
     /// environment. Set exactly one of `controller`, `secret` and `role`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -39,6 +39,25 @@ pub const TARGET_GROUP_ARN: &str =
 pub const ARN_OR_PREFIX: &str = r"^([A-Za-z0-9_+=,.@:/-]|\{namespace\}([_+=,.@:/]|$))*\*?$";
 /// Name of a key pair, in the same way.
 pub const KEY_PAIR_OR_PREFIX: &str = r"^([^*{}]|\{namespace\}([^a-z0-9*{}-]|$))*\*?$";
+/// Name of a placement group: printable ASCII (EC2 API Reference, `CreatePlacementGroup`). `*` stands for any text in lists of names.
+pub const PLACEMENT_GROUP: &str = r"^[ -)+-~]+$";
+/// Id of a placement group.
+pub const PLACEMENT_GROUP_ID: &str = r"^pg-[0-9a-f]+$";
+/// Id of a Capacity Reservation.
+pub const CAPACITY_RESERVATION: &str = r"^cr-[0-9a-f]+$";
+/// Id of an EBS snapshot.
+pub const SNAPSHOT: &str = r"^snap-[0-9a-f]+$";
+/// ARN of a resource group.
+pub const RESOURCE_GROUP_ARN: &str =
+    r"^arn:[a-z-]+:resource-groups:[a-z0-9-]+:[0-9]{12}:group/[A-Za-z0-9_./-]+$";
+/// ARN of a license configuration.
+pub const LICENSE_CONFIGURATION: &str =
+    r"^arn:[a-z-]+:license-manager:[a-z0-9-]+:[0-9]{12}:license-configuration[:/]lic-[0-9a-f]+$";
+/// Name, id or ARN of a placement group, reservation, resource group or license configuration, with `*` and `{namespace}` in the
+/// same way as in [`KEY_PAIR_OR_PREFIX`].
+pub const CAPACITY_OR_PREFIX: &str = r"^([ -)+-z|~]|\{namespace\}([!-)+,./:-`|~]|$))*\*?$";
+/// Id of an EBS snapshot, or `*` for any.
+pub const SNAPSHOT_OR_ANY: &str = r"^(snap-[0-9a-f]+|\*)$";
 /// Name of a bucket, in the same way.
 pub const BUCKET_OR_PREFIX: &str = r"^([a-z0-9-]|\{namespace\}$)*\*?$";
 /// Name of an EKS cluster, in which `*` stands for any text (EKS API Reference, CreateCluster).

@@ -20,6 +20,7 @@
 //! sends and reads it (`cloud-adapter/src/groups/`) and simulates it (`simulator-core/src/sim_cloud/{groups,convert}.rs`),
 //! and to a line in `planner/tests/world/manager.rs`. The planner itself repairs whatever the struct has.
 
+mod capacity;
 mod image;
 pub mod image_source;
 mod instance;
@@ -29,6 +30,7 @@ mod status;
 mod traffic;
 
 pub use crate::interruption::{Interruption, RebalancePolicy};
+pub use capacity::{CapacityReservation, Placement, ReservationPreference};
 pub use image::{
     Ami, ImageArchitecture, ImageFamily, ImageLookup, ImagePolicy, ImageVariant, RecommendedImage,
 };
@@ -118,7 +120,13 @@ use std::collections::BTreeMap;
     validation = Rule::new("!has(self.cpuOptions) || !has(self.cpuOptions.amdSEVSNP) || self.cpuOptions.amdSEVSNP != 'enabled' || !has(self.nitroEnclaves) || !self.nitroEnclaves")
         .message("EC2 has either cpuOptions.amdSEVSNP or nitroEnclaves"),
     validation = Rule::new("!has(self.targetHealth) || (has(self.targetGroups) && size(self.targetGroups) > 0)")
-        .message("targetHealth needs targetGroups")
+        .message("targetHealth needs targetGroups"),
+    validation = Rule::new("!has(self.placement) || !has(self.placement.hostResourceGroupARN) || !has(self.tenancy)")
+        .message("placement.hostResourceGroupARN has the tenancy host: leave tenancy out"),
+    validation = Rule::new("!has(self.placement) || !has(self.placement.hostResourceGroupARN) || (!has(self.spot) && (!has(self.mixedInstances) || self.mixedInstances.onDemandPercentage == 100))")
+        .message("dedicated hosts (placement.hostResourceGroupARN) have no spot instances"),
+    validation = Rule::new("!has(self.capacityReservation) || !has(self.spot)")
+        .message("capacityReservation is for on-demand instances: leave spot out")
 )]
 pub struct FooMachinePoolSpec {
     /// ARN of the Auto Scaling group. Leave it empty: the provider writes it when it has created the group,
@@ -224,6 +232,21 @@ pub struct FooMachinePoolSpec {
     /// Private DNS names of the instances. Default: as the subnet has them. A change replaces the instances (`rollout`).
     #[serde(default, rename = "privateDNSNameOptions", skip_serializing_if = "Option::is_none")]
     pub private_dns_name_options: Option<PrivateDnsNameOptions>,
+    /// A placement group, or dedicated hosts, that the instances are launched in. Default: none. A change replaces the instances
+    /// (`rollout`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
+    /// Which Capacity Reservations the instances use. Capacity Blocks are not supported. Default: open ones that match. A change
+    /// replaces the instances (`rollout`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity_reservation: Option<CapacityReservation>,
+    /// ARNs of license configurations of AWS License Manager that the instances count against, in any order. The identity of the
+    /// FooCluster may restrict which ones are allowed (`allowedCapacity`). Default: those of the image. A change replaces the
+    /// instances (`rollout`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 10), inner(length(min = 1, max = 2048), regex(pattern = patterns::LICENSE_CONFIGURATION)))]
+    #[x_kube(merge_strategy = ListMerge::Set)]
+    pub license_configurations: Vec<String>,
     /// Where the bootstrap data is stored. By default it is in the launch template: EC2 takes at most 16384 bytes, and all
     /// who may describe launch templates can read it. In S3 it may have 524288 bytes, and only the role of `iamInstanceProfile`
     /// reads it. For instances with cloud-init, Amazon Linux 2023 among them; not for Bottlerocket and Ignition. A change

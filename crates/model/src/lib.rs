@@ -61,9 +61,10 @@ pub use settings::{GroupSettings, GroupSettingsChange, Protection};
 pub use signal::{Signal, SignalKind};
 pub use targets::{HealthInGroups, TargetHealth, TargetState, Targets, health_in};
 pub use template::{
-    Cores, CpuCredits, HostnameType, InstanceOptions, InstancesMix, LaunchTemplate, MetadataOptions,
-    MixOverride, PrivateDns, SpotOptions, SpotStrategy, StoredUserData, TemplateContent, TemplateHashes,
-    TemplateRecord, Tenancy, UserData, Volume, VolumeType,
+    CapacityReservation, Cores, CpuCredits, HostnameType, InstanceOptions, InstancesMix, LaunchTemplate,
+    MetadataOptions, MixOverride, Placement, PlacementGroup, PrivateDns, ReservationPreference, SpotOptions,
+    SpotStrategy, StoredUserData, TemplateContent, TemplateHashes, TemplateRecord, Tenancy, UserData, Volume,
+    VolumeType,
 };
 pub use time::{
     Agreement, Aws, AwsTime, Comparison, Difference, Kubernetes, KubernetesTime, Seconds, TimeOf, Timestamp,

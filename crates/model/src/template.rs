@@ -4,7 +4,7 @@ use super::ids::{ImageId, InstanceType, LaunchTemplateId, SecurityGroupId, SpecH
 use super::object::ObjectPlace;
 use super::time::AwsTime;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use strum::IntoStaticStr;
 
 /// The wanted content of a launch template version.
@@ -80,6 +80,12 @@ pub struct Volume {
     /// Whether it stays when its instance is terminated. Not part of a hash if it does not.
     #[serde(default, skip_serializing_if = "is_default")]
     pub outlives_instance: bool,
+    /// Snapshot that it is created from. Not part of a hash without one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub snapshot: Option<String>,
+    /// How fast EBS reads its snapshot, MiB/s. Not part of a hash if absent.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub initialization_rate: Option<u32>,
 }
 
 /// EBS volume types.
@@ -145,6 +151,63 @@ pub struct InstanceOptions {
     /// Private DNS names; as the subnet has them where absent.
     #[serde(skip_serializing_if = "is_default")]
     pub private_dns: PrivateDns,
+    /// A placement group or dedicated hosts.
+    #[serde(skip_serializing_if = "is_default")]
+    pub placement: Option<Placement>,
+    /// Which Capacity Reservations instances use; open ones that match if absent.
+    #[serde(skip_serializing_if = "is_default")]
+    pub capacity_reservation: Option<CapacityReservation>,
+    /// ARNs of license configurations besides those of the image.
+    #[serde(skip_serializing_if = "is_default")]
+    pub license_configurations: BTreeSet<String>,
+}
+
+/// A placement group or dedicated hosts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Placement {
+    /// A placement group.
+    Group {
+        /// Which one.
+        group: PlacementGroup,
+        /// Partition of all instances, 1 to 7; EC2 chooses if absent.
+        #[serde(default, skip_serializing_if = "is_default")]
+        partition: Option<u32>,
+    },
+    /// The dedicated hosts of the host resource group with this ARN; the tenancy is `host` then.
+    HostResourceGroup(String),
+}
+
+/// Which placement group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PlacementGroup {
+    /// The one with this name.
+    Name(String),
+    /// The one with this id.
+    Id(String),
+}
+
+/// Which Capacity Reservations instances use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CapacityReservation {
+    /// Whichever match, or none.
+    Preference(ReservationPreference),
+    /// The one with this id.
+    Id(String),
+    /// Those in the resource group with this ARN.
+    ResourceGroup(String),
+}
+
+/// Whether instances use reservations that match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+#[expect(
+    missing_docs,
+    reason = "the names are EC2's own (EC2 API Reference, LaunchTemplateCapacityReservationSpecificationRequest)"
+)]
+pub enum ReservationPreference {
+    Open,
+    None,
+    CapacityReservationsOnly,
 }
 
 /// Processors of instances.

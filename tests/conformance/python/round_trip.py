@@ -1181,6 +1181,61 @@ def test_everyday_questions():
         assert getattr(AUTOSCALING, f"describe_{action}")()[key], action
 
 
+def test_capacity_apart():
+    """Placement groups, Capacity Reservations and snapshots, and an instance with all of them."""
+    tags = [{"Key": "team", "Value": "a"}]
+    on = lambda kind: [{"ResourceType": kind, "Tags": tags}]
+    made = EC2.create_placement_group(
+        GroupName="parts", Strategy="partition", PartitionCount=3, TagSpecifications=on("placement-group")
+    )["PlacementGroup"]
+    refused("InvalidPlacementGroup.Duplicate", EC2.create_placement_group, GroupName="parts")
+    found = only(EC2.describe_placement_groups(GroupIds=[made["GroupId"]]), "PlacementGroups")
+    assert found == made and (found["PartitionCount"], found["Tags"]) == (3, tags), found
+    refused("InvalidPlacementGroup.Unknown", EC2.describe_placement_groups, GroupNames=["none"])
+
+    zone = "eu-central-1b"
+    reservation = EC2.create_capacity_reservation(
+        InstanceType="m7i.large", InstancePlatform="Linux/UNIX", AvailabilityZone=zone, InstanceCount=1,
+        InstanceMatchCriteria="targeted", TagSpecifications=on("capacity-reservation"),
+    )["CapacityReservation"]
+    own = {"CapacityReservationId": reservation["CapacityReservationId"]}
+    found = only(EC2.describe_capacity_reservations(CapacityReservationIds=[*own.values()]), "CapacityReservations")
+    assert found == reservation and (found["State"], found["AvailableInstanceCount"]) == ("active", 1), found
+    refused("UnknownParameter", EC2.create_capacity_reservation, InstanceType="m7i.large", EbsOptimized=True,
+            InstancePlatform="Linux/UNIX", AvailabilityZone=zone, InstanceCount=1)
+
+    volume = control("POST", "regions/eu-central-1/volumes", {"size_gib": 10})["id"]
+    snapshot = EC2.create_snapshot(VolumeId=volume, Description="data", TagSpecifications=on("snapshot"))
+    control("DELETE", f"regions/eu-central-1/volumes/{volume}")
+    found = only(EC2.describe_snapshots(OwnerIds=["self"], SnapshotIds=[snapshot["SnapshotId"]]), "Snapshots")
+    assert (found["VolumeSize"], found["State"], found["Description"], found["Tags"]) == (10, "completed", "data", tags)
+    described = EC2.describe_tags(Filters=[{"Name": "key", "Values": ["team"]}])["Tags"]
+    kinds = {each["ResourceType"] for each in described}
+    assert {"placement-group", "capacity-reservation", "snapshot"} <= kinds, kinds
+    EC2.create_tags(Resources=[made["GroupId"], snapshot["SnapshotId"], *own.values()], Tags=[{"Key": "b", "Value": ""}])
+
+    ebs = {"SnapshotId": snapshot["SnapshotId"], "VolumeSize": 10, "VolumeType": "gp3", "VolumeInitializationRate": 200}
+    create("apart", template(
+        "apart",
+        Placement={"GroupName": "parts", "PartitionNumber": 2},
+        CapacityReservationSpecification={"CapacityReservationTarget": own},
+        BlockDeviceMappings=[{"DeviceName": "/dev/xvdb", "Ebs": ebs}],
+    ), DesiredCapacity=1, MaxSize=1)
+    wait(600)
+    (member,) = group("apart")["Instances"]
+    (found,) = EC2.describe_instances(InstanceIds=[member["InstanceId"]])["Reservations"][0]["Instances"]
+    assert (found["Placement"]["GroupName"], found["Placement"]["PartitionNumber"]) == ("parts", 2)
+    assert (found["CapacityReservationId"], found["Placement"]["AvailabilityZone"]) == (*own.values(), zone)
+    refused("InvalidPlacementGroup.InUse", EC2.delete_placement_group, GroupName="parts")
+    AUTOSCALING.delete_auto_scaling_group(AutoScalingGroupName="apart", ForceDelete=True)
+    wait(600)
+    EC2.delete_placement_group(GroupName="parts")
+    assert EC2.cancel_capacity_reservation(**own)["Return"] is True
+    refused("InvalidCapacityReservationId.NotFound", EC2.cancel_capacity_reservation, **own)
+    EC2.delete_snapshot(SnapshotId=snapshot["SnapshotId"])
+    refused("InvalidSnapshot.NotFound", EC2.delete_snapshot, SnapshotId=snapshot["SnapshotId"])
+
+
 def test_tags_and_pages():
     template_id = template("pages")
     for number in range(60):
@@ -1217,7 +1272,7 @@ def test_faults():
         EC2.describe_vpcs()
     assert control("GET", "calls")["total"] - before == 6
     refused("InvalidAction", AUTOSCALING.delete_policy, PolicyName="missing")
-    refused("InvalidAction", EC2.describe_snapshots)
+    refused("InvalidAction", EC2.describe_fleets)
 
 
 def test_other_region():

@@ -4,6 +4,8 @@
 
 #[path = "admission/before.rs"]
 mod before;
+#[path = "admission/capacity.rs"]
+mod capacity;
 #[path = "admission/columns.rs"]
 mod columns;
 #[path = "admission/documents.rs"]

@@ -2,6 +2,8 @@
 
 #[path = "contract/adoption.rs"]
 mod adoption;
+#[path = "contract/capacity.rs"]
+mod capacity;
 #[path = "contract/deletion.rs"]
 mod deletion;
 #[path = "contract/machines.rs"]

@@ -46,6 +46,10 @@ pub enum Thing {
     TargetGroup,
     /// A bucket, and the user data in it.
     Bucket,
+    /// A placement group, a Capacity Reservation, a group of dedicated hosts or reservations, a license configuration.
+    Capacity,
+    /// An EBS snapshot.
+    Snapshot,
     /// An image.
     Image,
     /// A tag key.
@@ -104,7 +108,7 @@ pub enum Absent {
     /// Those that begin with the namespace and an underscore, which need no list.
     OwnNames,
     /// Any; but none if `--require-identity` is set and several namespaces may use the identity. Whoever names a role acts with its
-    /// rights, and those of another tenant's role reach what that tenant's objects own.
+    /// rights, and those of another tenant's role reach what that tenant's objects own; whoever names a snapshot reads its data.
     NoneIfShared,
 }
 
@@ -138,6 +142,8 @@ impl FooClusterIdentitySpec {
             Thing::KeyPair => self.allowed_key_pairs.as_deref(),
             Thing::TargetGroup => self.allowed_target_groups.as_deref(),
             Thing::Bucket => self.allowed_buckets.as_deref(),
+            Thing::Capacity => self.allowed_capacity.as_deref(),
+            Thing::Snapshot => self.allowed_snapshots.as_deref(),
             Thing::Group
             | Thing::EndpointService
             | Thing::Principal

@@ -140,6 +140,12 @@ pub struct Volume {
     /// Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delete_on_termination: Option<bool>,
+    /// How fast EBS reads the snapshot that the volume is created from, in MiB/s, 100 to 300; EBS charges for it. A volume that is
+    /// created from no snapshot (neither `snapshotID` nor one of the image) has none: launches fail. Default: EBS reads blocks when
+    /// the instance first needs them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 100, max = 300))]
+    pub initialization_rate: Option<i32>,
 }
 
 /// A volume in addition to the root volume.
@@ -149,6 +155,11 @@ pub struct DataVolume {
     /// Device name, for example `/dev/xvdb`.
     #[schemars(length(min = 1, max = 32))]
     pub device_name: String,
+    /// Id of the snapshot that the volume is created from, which may have at most `sizeGiB`. The identity of the FooCluster may
+    /// restrict which ones are allowed (`allowedSnapshots`). Default: an empty volume, or the image's snapshot for this device name.
+    #[serde(default, rename = "snapshotID", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64), regex(pattern = patterns::SNAPSHOT))]
+    pub snapshot_id: Option<String>,
     /// Size and type of the volume.
     #[serde(flatten)]
     pub volume: Volume,

@@ -7,8 +7,9 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use foo_cloud::{TemplateSummary, VersionCopy};
 use foo_model::{
-    AwsTime, Cores, InstanceOptions, LaunchTemplateId, MetadataOptions, PrivateDns, SpotOptions,
-    TemplateContent, TemplateHashes, TemplateRecord, TemplateVersion, UserData, Volume,
+    AwsTime, CapacityReservation, Cores, InstanceOptions, LaunchTemplateId, MetadataOptions, Placement,
+    PlacementGroup, PrivateDns, SpotOptions, TemplateContent, TemplateHashes, TemplateRecord,
+    TemplateVersion, Tenancy, UserData, Volume,
 };
 use std::collections::BTreeMap;
 
@@ -40,6 +41,9 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
         cpu_credits,
         nitro_enclaves,
         private_dns,
+        placement,
+        capacity_reservation,
+        license_configurations,
     } = options;
     let groups = non_empty(security_groups.iter().map(|id| id.as_str().to_owned()));
     let interface = public_address.map(|public| interface(public, groups.clone()));
@@ -60,9 +64,11 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
             detailed_monitoring
                 .then(|| aws::LaunchTemplatesMonitoringRequest::builder().enabled(true).build()),
         )
-        .set_placement(tenancy.map(|tenancy| {
-            aws::LaunchTemplatePlacementRequest::builder().tenancy(<&str>::from(tenancy).into()).build()
-        }))
+        .set_placement(placement_of(*tenancy, placement.as_ref()))
+        .set_capacity_reservation_specification(capacity_reservation.as_ref().map(reservation))
+        .set_license_specifications(non_empty(license_configurations.iter().map(|arn| {
+            aws::LaunchTemplateLicenseConfigurationRequest::builder().license_configuration_arn(arn).build()
+        })))
         .set_cpu_options(cpu_options(*cores, *amd_sev_snp))
         .set_credit_specification(cpu_credits.map(|credits| {
             aws::CreditSpecificationRequest::builder().cpu_credits(<&str>::from(credits)).build()
@@ -114,6 +120,49 @@ fn cpu_options(cores: Option<Cores>, snp: Option<bool>) -> Option<aws::LaunchTem
     })
 }
 
+/// Instances in a host resource group have the tenancy `host` (EC2 API Reference, LaunchTemplatePlacementRequest).
+fn placement_of(
+    tenancy: Option<Tenancy>,
+    placement: Option<&Placement>,
+) -> Option<aws::LaunchTemplatePlacementRequest> {
+    let built = aws::LaunchTemplatePlacementRequest::builder();
+    let built = built.set_tenancy(tenancy.map(|tenancy| <&str>::from(tenancy).into()));
+    let built = match placement {
+        None => built,
+        Some(Placement::Group { group, partition }) => {
+            let built = built.set_partition_number(partition.map(signed));
+            match group {
+                PlacementGroup::Name(name) => built.group_name(name),
+                PlacementGroup::Id(id) => built.group_id(id),
+            }
+        }
+        Some(Placement::HostResourceGroup(arn)) => {
+            built.tenancy(aws::Tenancy::Host).host_resource_group_arn(arn)
+        }
+    };
+    (tenancy.is_some() || placement.is_some()).then(|| built.build())
+}
+
+fn reservation(
+    reservation: &CapacityReservation,
+) -> aws::LaunchTemplateCapacityReservationSpecificationRequest {
+    let built = aws::LaunchTemplateCapacityReservationSpecificationRequest::builder();
+    let target = aws::CapacityReservationTarget::builder();
+    let built = match reservation {
+        CapacityReservation::Preference(preference) => {
+            built.capacity_reservation_preference(<&str>::from(preference).into())
+        }
+        CapacityReservation::Id(id) => {
+            built.capacity_reservation_target(target.capacity_reservation_id(id).build())
+        }
+        CapacityReservation::ResourceGroup(arn) => {
+            let target = target.capacity_reservation_resource_group_arn(arn).build();
+            built.capacity_reservation_target(target)
+        }
+    };
+    built.build()
+}
+
 fn private_dns_names(names: PrivateDns) -> Option<aws::LaunchTemplatePrivateDnsNameOptionsRequest> {
     let PrivateDns { hostname, a_record, aaaa_record } = names;
     (names != PrivateDns::default()).then(|| {
@@ -126,7 +175,18 @@ fn private_dns_names(names: PrivateDns) -> Option<aws::LaunchTemplatePrivateDnsN
 }
 
 fn volume(volume: &Volume) -> aws::LaunchTemplateBlockDeviceMappingRequest {
-    let Volume { device, size_gib, kind, iops, throughput, encrypted, kms_key, outlives_instance } = volume;
+    let Volume {
+        device,
+        size_gib,
+        kind,
+        iops,
+        throughput,
+        encrypted,
+        kms_key,
+        outlives_instance,
+        snapshot,
+        initialization_rate,
+    } = volume;
     let ebs = aws::LaunchTemplateEbsBlockDeviceRequest::builder()
         .volume_size(signed(*size_gib))
         .volume_type(kind.name().into())
@@ -134,6 +194,8 @@ fn volume(volume: &Volume) -> aws::LaunchTemplateBlockDeviceMappingRequest {
         .set_throughput(throughput.map(signed))
         .set_encrypted(*encrypted)
         .set_kms_key_id(kms_key.clone())
+        .set_snapshot_id(snapshot.clone())
+        .set_volume_initialization_rate(initialization_rate.map(signed))
         .delete_on_termination(!outlives_instance)
         .build();
     aws::LaunchTemplateBlockDeviceMappingRequest::builder().device_name(device).ebs(ebs).build()

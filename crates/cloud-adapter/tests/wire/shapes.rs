@@ -4,9 +4,10 @@ use crate::canned::{Canned, Form, autoscaling_response, ec2_response};
 use foo_cloud::{Compute, Groups, Made};
 use foo_model::hook::HookConfig;
 use foo_model::{
-    Cores, CpuCredits, GroupChange, GroupSettings, HostnameType, InstanceOptions, InstancesMix,
-    MetadataOptions, MixOverride, NewGroup, PrivateDns, SpotOptions, SpotStrategy, TemplateContent,
-    TemplateVersion, Tenancy, UserData, Volume, VolumeType,
+    CapacityReservation, Cores, CpuCredits, GroupChange, GroupSettings, HostnameType, InstanceOptions,
+    InstancesMix, MetadataOptions, MixOverride, NewGroup, Placement, PlacementGroup, PrivateDns,
+    ReservationPreference, SpotOptions, SpotStrategy, TemplateContent, TemplateVersion, Tenancy, UserData,
+    Volume, VolumeType,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +28,8 @@ pub(crate) fn content() -> TemplateContent {
             encrypted: Some(true),
             kms_key: Some("alias/nodes".into()),
             outlives_instance: false,
+            snapshot: None,
+            initialization_rate: None,
         }],
         metadata: MetadataOptions::with_tokens(1),
         spot: Some(SpotOptions { max_price: Some("0.05".into()) }),
@@ -119,11 +122,19 @@ async fn options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_
             a_record: Some(true),
             aaaa_record: Some(false),
         },
+        placement: Some(Placement::Group {
+            group: PlacementGroup::Name("spread".into()),
+            partition: Some(3),
+        }),
+        capacity_reservation: Some(CapacityReservation::Id("cr-1".into())),
+        license_configurations: ["arn:b".to_owned(), "arn:a".to_owned()].into(),
     };
     let plain = content();
     let mut content = TemplateContent { options, ..plain.clone() };
     content.metadata = MetadataOptions { disabled: true, ipv6: true, ..content.metadata };
     content.volumes[0].outlives_instance = true;
+    content.volumes[0].snapshot = Some("snap-1".into());
+    content.volumes[0].initialization_rate = Some(200);
     let cloud = server.cloud().await;
     for content in [&plain, &content] {
         cloud.create_template("g", content, "d", &tags(&[]), "t-1").await.unwrap();
@@ -139,11 +150,16 @@ async fn options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_
         added,
         data(&[
             "BlockDeviceMapping.1.Ebs.DeleteOnTermination=false",
+            "BlockDeviceMapping.1.Ebs.SnapshotId=snap-1",
+            "BlockDeviceMapping.1.Ebs.VolumeInitializationRate=200",
+            "CapacityReservationSpecification.CapacityReservationTarget.CapacityReservationId=cr-1",
             "CpuOptions.AmdSevSnp=disabled",
             "CpuOptions.CoreCount=2",
             "CpuOptions.ThreadsPerCore=1",
             "CreditSpecification.CpuCredits=unlimited",
             "EnclaveOptions.Enabled=true",
+            "LicenseSpecification.1.LicenseConfigurationArn=arn:a",
+            "LicenseSpecification.2.LicenseConfigurationArn=arn:b",
             "MetadataOptions.HttpEndpoint=disabled",
             "MetadataOptions.HttpProtocolIpv6=enabled",
             "Monitoring.Enabled=true",
@@ -152,6 +168,8 @@ async fn options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_
             "NetworkInterface.1.DeviceIndex=0",
             "NetworkInterface.1.SecurityGroupId.1=sg-1",
             "NetworkInterface.1.SecurityGroupId.2=sg-2",
+            "Placement.GroupName=spread",
+            "Placement.PartitionNumber=3",
             "Placement.Tenancy=dedicated",
             "PrivateDnsNameOptions.EnableResourceNameDnsAAAARecord=false",
             "PrivateDnsNameOptions.EnableResourceNameDnsARecord=true",
@@ -165,6 +183,44 @@ async fn options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_
         "SecurityGroupId.2=sg-2",
     ];
     assert_eq!(removed, data(&replaced));
+}
+
+/// Fields of launch template data that are sent for these options and not without them.
+async fn sent_for(options: InstanceOptions) -> Vec<String> {
+    let made = "<launchTemplate><launchTemplateId>lt-1</launchTemplateId><launchTemplateName>g</launchTemplateName>\
+                <latestVersionNumber>1</latestVersionNumber></launchTemplate>";
+    let server = Canned::always(|| ec2_response("CreateLaunchTemplate", made)).await;
+    let cloud = server.cloud().await;
+    for content in [content(), TemplateContent { options, ..content() }] {
+        cloud.create_template("g", &content, "d", &tags(&[]), "t-1").await.unwrap();
+    }
+    let asked = server.asked();
+    let plain = fields(&asked[0]);
+    let added = fields(&asked[1]).into_iter().filter(|field| !plain.contains(field));
+    added.map(|field| field.replace("LaunchTemplateData.", "")).collect()
+}
+
+#[tokio::test]
+async fn each_kind_of_special_capacity_has_its_own_fields() {
+    let placed = |placement| InstanceOptions { placement: Some(placement), ..InstanceOptions::default() };
+    let group = |group| placed(Placement::Group { group, partition: None });
+    let by_id = group(PlacementGroup::Id("pg-1".into()));
+    assert_eq!(sent_for(by_id).await, ["Placement.GroupId=pg-1"]);
+    let hosts = placed(Placement::HostResourceGroup("arn:h".into()));
+    let of_hosts = ["Placement.HostResourceGroupArn=arn:h", "Placement.Tenancy=host"];
+    assert_eq!(sent_for(hosts).await, of_hosts);
+    let reserved = |reservation| InstanceOptions {
+        capacity_reservation: Some(reservation),
+        ..InstanceOptions::default()
+    };
+    let specification = "CapacityReservationSpecification";
+    let only = CapacityReservation::Preference(ReservationPreference::CapacityReservationsOnly);
+    let preference = format!("{specification}.CapacityReservationPreference=capacity-reservations-only");
+    assert_eq!(sent_for(reserved(only)).await, [preference]);
+    let of_group = CapacityReservation::ResourceGroup("arn:g".into());
+    let target =
+        format!("{specification}.CapacityReservationTarget.CapacityReservationResourceGroupArn=arn:g");
+    assert_eq!(sent_for(reserved(of_group)).await, [target]);
 }
 
 #[tokio::test]

@@ -138,6 +138,16 @@ impl Limits {
         self.check(Thing::Bucket, name, Reason::BucketNotAllowed, "bucket")
     }
 
+    /// Whether pools may launch into this placement group, reservation or resource group, or use this license configuration.
+    pub(crate) fn capacity(&self, name: &str) -> Result<(), Blocked> {
+        self.check(Thing::Capacity, name, Reason::CapacityNotAllowed, "capacity")
+    }
+
+    /// Whether pools may create volumes from this snapshot.
+    pub(crate) fn snapshot(&self, id: &str) -> Result<(), Blocked> {
+        self.check(Thing::Snapshot, id, Reason::SnapshotNotAllowed, "snapshot")
+    }
+
     /// Whether pools may launch into all of these subnets.
     pub(crate) fn subnets<'a>(&self, ids: impl IntoIterator<Item = &'a str>) -> Result<(), Blocked> {
         let mut ids = ids.into_iter();
@@ -229,6 +239,8 @@ mod tests {
                 limits.target_group("arn:aws:elasticloadbalancing:eu:1:targetgroup/web/1"),
             ),
             ("allowedBuckets", limits.bucket("admin")),
+            ("allowedCapacity", limits.capacity("admin")),
+            ("allowedSnapshots", limits.snapshot("snap-1")),
         ])
     }
 
@@ -276,7 +288,7 @@ mod tests {
             assert_eq!(of(several.clone(), Trust::Each), []);
             let refused = of(several, Trust::None);
             let fields: Vec<_> = refused.iter().map(|(field, _)| *field).collect();
-            assert_eq!(fields, ["allowedInstanceProfiles", "allowedRoles", "allowedTargetGroups"]);
+            assert_eq!(fields, ["allowedInstanceProfiles", "allowedRoles", "allowedSnapshots", "allowedTargetGroups"]);
             let message = &refused[1].1.as_ref().unwrap_err().message;
             assert!(message.contains("it has to list") && message.contains("allowedRoles"), "{message}");
         }

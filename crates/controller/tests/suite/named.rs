@@ -127,6 +127,9 @@ fn every_field() -> Vec<Named> {
         json!({"iamInstanceProfile": "default.nodes", "userDataStorage": {"s3": s3}})
     };
     let buckets = || json!({"allowedBuckets": ["data-{namespace}"]});
+    let capacity = || json!({"allowedCapacity": ["{namespace}", "cr-a*", "arn:aws:resource-groups:*"]});
+    let group = "arn:aws:resource-groups-of-b";
+    let no_capacity = "CapacityNotAllowed";
     let (no_vpc, no_subnet, no_group) = ("VpcNotAllowed", "SubnetNotAllowed", "SecurityGroupNotAllowed");
     vec![
         cluster(
@@ -258,6 +261,43 @@ fn every_field() -> Vec<Named> {
             "TargetGroupNotAllowed",
         ),
         pool("spec.userDataStorage.s3.bucket", buckets(), bucket(Value::Null), "BucketNotAllowed"),
+        pool(
+            "spec.placement.groupName",
+            capacity(),
+            json!({"placement": {"groupName": "team-b"}}),
+            no_capacity,
+        ),
+        pool("spec.placement.groupID", capacity(), json!({"placement": {"groupID": "pg-1"}}), no_capacity),
+        pool(
+            "spec.placement.hostResourceGroupARN",
+            capacity(),
+            json!({"placement": {"hostResourceGroupARN": group}}),
+            no_capacity,
+        ),
+        pool(
+            "spec.capacityReservation.id",
+            capacity(),
+            json!({"capacityReservation": {"id": "cr-1"}}),
+            no_capacity,
+        ),
+        pool(
+            "spec.capacityReservation.resourceGroupARN",
+            capacity(),
+            json!({"capacityReservation": {"resourceGroupARN": group}}),
+            no_capacity,
+        ),
+        pool(
+            "spec.licenseConfigurations[]",
+            capacity(),
+            json!({"licenseConfigurations": ["arn:aws:resource-groups:1", "arn:aws:license-manager:1"]}),
+            no_capacity,
+        ),
+        pool(
+            "spec.volumes[].snapshotID",
+            json!({"allowedSnapshots": ["snap-1"]}),
+            json!({"volumes": [{"deviceName": "/dev/sdf", "sizeGiB": 10, "type": "gp3", "snapshotID": "snap-2"}]}),
+            "SnapshotNotAllowed",
+        ),
         // Whatever the prefix in a bucket.
         pool("spec.userDataStorage.s3.prefix", buckets(), bucket(json!("default/")), "BucketNotAllowed"),
     ]

@@ -384,7 +384,11 @@ async fn defaults_that_aws_returns_are_no_difference() {
             let volume = Volume { size_gib: 50, ..Volume::default() };
             spec.root_volume = Some(volume.clone());
             spec.volumes = ["/dev/xvdc", "/dev/xvdb"]
-                .map(|name| DataVolume { device_name: name.to_owned(), volume: volume.clone() })
+                .map(|name| DataVolume {
+                    device_name: name.to_owned(),
+                    snapshot_id: None,
+                    volume: volume.clone(),
+                })
                 .into();
         },
         |spec| {

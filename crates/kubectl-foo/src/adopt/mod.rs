@@ -2,11 +2,13 @@
 //! own credentials, `pool` and `obstacles` are pure functions. The manager plays no part; [`crate::plan`] asks it what an
 //! adoption would do.
 
+mod capacity;
 pub mod found;
 pub(crate) mod manifest;
 mod obstacles;
 mod options;
 mod pool;
+pub mod template;
 
 use crate::access::Reads;
 use crate::aws::Aws;

@@ -1,10 +1,10 @@
 //! Settings of instances that EC2 has defaults for, from a launch template to a FooMachinePool.
 
-use super::found::{Cpu, Ebs, Metadata, Placement, PrivateDns, TemplateData};
 use super::manifest::of_name;
+use super::template::{Cpu, Ebs, Enabled, Metadata, PrivateDns, TemplateData};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
-    CpuCredits, CpuOptions, HttpTokens, MetadataOptions, PrivateDnsNameOptions, Switch, Tenancy, is_burstable,
+    CpuCredits, CpuOptions, HttpTokens, MetadataOptions, PrivateDnsNameOptions, Switch, is_burstable,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -16,14 +16,13 @@ pub(super) fn with_options(
     data: &TemplateData,
     differences: &mut Vec<String>,
 ) -> FooMachinePoolSpec {
-    let is_on = |it: &Option<super::found::Enabled>| it.as_ref().is_some_and(|it| it.enabled);
+    let is_on = |it: &Option<Enabled>| it.as_ref().is_some_and(|it| it.enabled);
     let credits = data.credit_specification.as_ref().and_then(|it| it.cpu_credits.as_deref());
     let first = data.network_interfaces.iter().find(|it| it.device_index.unwrap_or(0) == 0);
     FooMachinePoolSpec {
         metadata_options: metadata(data.metadata_options.as_ref(), differences),
         detailed_monitoring: is_on(&data.monitoring),
         associate_public_ip_address: first.and_then(|it| it.associate_public_ip_address),
-        tenancy: data.placement.as_ref().and_then(|it| tenancy(it, differences)),
         cpu_options: data.cpu_options.as_ref().and_then(|it| cpu_options(it, differences)),
         cpu_credits: cpu_credits(&spec, credits, differences),
         nitro_enclaves: is_on(&data.enclave_options),
@@ -61,7 +60,11 @@ pub(super) fn delete_on_termination(ebs: &Ebs, of_image: Option<&Ebs>) -> Option
 }
 
 /// AWS's word as a FooMachinePool has it. One that it does not have is named.
-fn known<T: DeserializeOwned>(name: Option<&str>, what: &str, differences: &mut Vec<String>) -> Option<T> {
+pub(super) fn known<T: DeserializeOwned>(
+    name: Option<&str>,
+    what: &str,
+    differences: &mut Vec<String>,
+) -> Option<T> {
     let name = name?;
     let known = of_name(name);
     if known.is_none() {
@@ -85,11 +88,6 @@ fn cpu_credits(
         return None;
     }
     known(credits, "CpuCredits", differences)
-}
-
-fn tenancy(placement: &Placement, differences: &mut Vec<String>) -> Option<Tenancy> {
-    differences.extend(named("placement", &placement.others));
-    known(placement.tenancy.as_deref(), "tenancy", differences)
 }
 
 fn cpu_options(cpu: &Cpu, differences: &mut Vec<String>) -> Option<CpuOptions> {

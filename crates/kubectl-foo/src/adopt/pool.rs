@@ -1,10 +1,12 @@
 //! The spec of a FooMachinePool that is like an Auto Scaling group and the launch template it launches from. What such a spec
 //! cannot have is named: instances that are launched after the adoption do not have it.
 
-use super::found::{Ebs, Found, Group, Image, Interface, Mapping, Override, Tags, TemplateData, name_beside};
+use super::capacity::with_capacity;
+use super::found::{Found, Group, Image, Override, name_beside};
 use super::manifest::of_name;
 use super::obstacles::AUTOSCALER;
 use super::options::{self, named};
+use super::template::{Ebs, Interface, Mapping, Tags, TemplateData};
 use anyhow::{Result, anyhow, bail};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
@@ -67,6 +69,7 @@ pub(super) fn spec(found: &Found) -> Result<Written> {
         ..FooMachinePoolSpec::default()
     };
     let spec = options::with_options(settings, data, &mut differences);
+    let spec = with_capacity(spec, data, &mut differences);
     if data.user_data.is_some() {
         differences.push(
             "user data: the FooMachinePool uses the bootstrap data of its MachinePool; labels, taints and settings of the kubelet belong \
@@ -206,8 +209,12 @@ fn volumes(
         };
         if root.is_none() && is_root(device) {
             root = Some(volume);
+            differences.extend(ebs.snapshot_id.iter().map(|snapshot| {
+                format!("volume {device} from {snapshot}: the root volume of a FooMachinePool is the image's")
+            }));
         } else {
-            further.push(DataVolume { device_name: device.clone(), volume });
+            let snapshot_id = ebs.snapshot_id.clone();
+            further.push(DataVolume { device_name: device.clone(), snapshot_id, volume });
         }
     }
     (root, further)
@@ -232,6 +239,7 @@ fn volume(ebs: &Ebs, of_image: Option<&Ebs>) -> Option<Volume> {
         encrypted: ebs.encrypted,
         kms_key_id: ebs.kms_key_id.clone().filter(|_| ebs.encrypted == Some(true)),
         delete_on_termination: options::delete_on_termination(ebs, of_image),
+        initialization_rate: ebs.volume_initialization_rate,
     })
 }
 

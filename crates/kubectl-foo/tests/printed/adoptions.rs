@@ -128,16 +128,20 @@ fn everything_in_the_way_and_everything_that_is_lost_is_named() {
     let template = json!({
         "LaunchTemplateName": "workers",
         "LaunchTemplateData": {
-            "ImageId": "resolve:ssm:/team/image", "KeyName": "ops", "EbsOptimized": true, "Placement": {"GroupName": "near", "Tenancy": "host"},
+            "ImageId": "resolve:ssm:/team/image", "KeyName": "ops", "EbsOptimized": true,
+            "Placement": {"GroupName": "near", "PartitionNumber": 2, "Tenancy": "host", "HostId": "h-1"},
             "IamInstanceProfile": {"Arn": "arn:aws:iam::123456789012:instance-profile/path/nodes"},
             "NetworkInterfaces": [
                 {"DeviceIndex": 0, "Groups": ["sg-1"], "AssociatePublicIpAddress": true, "DeleteOnTermination": false},
                 {"DeviceIndex": 1, "Groups": ["sg-2"]},
             ],
             "BlockDeviceMappings": [
-                {"DeviceName": "/dev/xvda", "Ebs": {"Encrypted": true, "KmsKeyId": "alias/a", "DeleteOnTermination": true}},
+                {"DeviceName": "/dev/xvda", "Ebs": {
+                    "Encrypted": true, "KmsKeyId": "alias/a", "DeleteOnTermination": true, "SnapshotId": "snap-2",
+                }},
                 {"DeviceName": "/dev/xvdb", "Ebs": {
                     "VolumeSize": 100, "VolumeType": "io2", "Iops": 5000, "SnapshotId": "snap-1", "DeleteOnTermination": false,
+                    "VolumeInitializationRate": 200,
                 }},
                 {"DeviceName": "/dev/xvdc", "VirtualName": "ephemeral0"},
                 {"DeviceName": "/dev/xvde", "NoDevice": ""},
@@ -151,7 +155,9 @@ fn everything_in_the_way_and_everything_that_is_lost_is_named() {
             "PrivateDnsNameOptions": {
                 "HostnameType": "resource-name", "EnableResourceNameDnsARecord": true, "EnableResourceNameDnsAAAARecord": false,
             },
-            "DisableApiStop": false, "LicenseSpecifications": [],
+            "DisableApiStop": false, "HibernationOptions": {"Configured": true},
+            "CapacityReservationSpecification": {"CapacityReservationTarget": {"CapacityReservationId": "cr-1"}},
+            "LicenseSpecifications": [{"LicenseConfigurationArn": "arn:aws:license-manager:eu-central-1:1:license-configuration:lic-1"}],
             "TagSpecifications": [
                 {"ResourceType": "instance", "Tags": [{"Key": "team", "Value": "red"}]},
                 {"ResourceType": "volume", "Tags": [{"Key": "disk", "Value": "yes"}]},
@@ -204,6 +210,45 @@ fn cpu_credits_are_in_the_manifest_for_burstable_types_only() {
         let is_named = adoption.differences.iter().any(|it| it.starts_with("CpuCredits unlimited"));
         assert_eq!(is_named, expected.is_null(), "{instance_type}");
     }
+}
+
+#[test]
+fn reservations_and_dedicated_hosts_of_a_launch_template_stay() {
+    let spec_of = |data: &Value| {
+        let mut template = simple();
+        let fields = template["LaunchTemplateData"].as_object_mut().unwrap();
+        fields.extend(data.as_object().unwrap().clone());
+        let adoption = of_found(&found(plain(), template), &adopter(), &cluster()).unwrap();
+        (adoption.objects[0]["spec"].clone(), adoption.differences.len())
+    };
+    let none = spec_of(&json!({})).1;
+    let reserved = |specification: Value, market: Value| {
+        let data =
+            json!({"CapacityReservationSpecification": specification, "InstanceMarketOptions": market});
+        let (spec, differences) = spec_of(&data);
+        (spec["capacityReservation"].clone(), differences - none)
+    };
+    let target = |field: &str| json!({"CapacityReservationTarget": {field: "x"}});
+    for (specification, expected) in [
+        (target("CapacityReservationId"), json!({"id": "x"})),
+        (target("CapacityReservationResourceGroupArn"), json!({"resourceGroupARN": "x"})),
+        (json!({"CapacityReservationPreference": "none"}), json!({"preference": "none"})),
+    ] {
+        assert_eq!(reserved(specification, Value::Null), (expected, 0));
+    }
+    // EC2's default, and a preference that is not known.
+    assert_eq!(reserved(json!({}), Value::Null), (Value::Null, 0));
+    assert_eq!(reserved(json!({"CapacityReservationPreference": "some"}), Value::Null), (Value::Null, 1));
+    let spot = json!({"MarketType": "spot"});
+    assert_eq!(reserved(target("CapacityReservationId"), spot.clone()), (Value::Null, 1));
+    assert_eq!(reserved(json!({}), spot), (Value::Null, 0));
+    let (spec, differences) =
+        spec_of(&json!({"Placement": {"Tenancy": "host", "HostResourceGroupArn": "arn:h"}}));
+    assert_eq!(spec["placement"], json!({"hostResourceGroupARN": "arn:h"}));
+    assert_eq!((&spec["tenancy"], differences), (&Value::Null, none));
+    let (spec, differences) = spec_of(&json!({"Placement": {"Tenancy": "dedicated", "GroupId": "pg-1"}}));
+    assert_eq!(spec["placement"], json!({"groupID": "pg-1"}));
+    assert_eq!((&spec["tenancy"], differences), (&json!("dedicated"), none));
 }
 
 #[test]

@@ -423,6 +423,14 @@ reasons! {
     "the FooCluster's identity does not allow the bucket in `spec.userDataStorage`"
     "another bucket, or `allowedBuckets` of the [identity](identities.md#what-may-be-used-with-it)"
 
+    CapacityNotAllowed NeedsUser [LaunchTemplateReady False]
+    "the FooCluster's identity does not allow a placement group, reservation, resource group or license configuration that the spec names"
+    "another one, or `allowedCapacity` of the [identity](identities.md#what-may-be-used-with-it)"
+
+    SnapshotNotAllowed NeedsUser [LaunchTemplateReady False]
+    "the FooCluster's identity does not allow a snapshot in `spec.volumes`"
+    "another snapshot, or `allowedSnapshots` of the [identity](identities.md#what-may-be-used-with-it)"
+
     SubnetNotAllowed NeedsUser [AutoScalingGroupReady False, NetworkReady False, EksClusterReady False]
     "the FooCluster's identity does not allow one of the subnets"
     "other subnets, or `allowedSubnets` of the [identity](identities.md#what-may-be-used-with-it)"

@@ -3,6 +3,7 @@
 use crate::core::catalogue::{self, Image, TypeInfo};
 use crate::core::chance::Chance;
 use crate::core::due::Due;
+use crate::core::ec2::capacity::Capacity;
 use crate::core::ec2::instances::Ec2Instance;
 use crate::core::ec2::templates::Templates;
 use crate::core::ec2::workload_volumes::WorkloadVolume;
@@ -44,6 +45,8 @@ pub struct Region {
     pub templates: Templates,
     /// Volumes that workloads made, by id.
     pub volumes: BTreeMap<String, WorkloadVolume>,
+    /// Placement groups, Capacity Reservations and snapshots.
+    pub capacity: Capacity,
     /// Buckets of S3.
     pub buckets: Buckets,
     /// Capacity of a zone for a type, in instances; no entry means unlimited.
@@ -89,6 +92,7 @@ impl Region {
             types: catalogue::default_types(),
             templates: Templates::new(lag),
             volumes: BTreeMap::new(),
+            capacity: Capacity::default(),
             buckets: Buckets::new(),
             limits: BTreeMap::new(),
             alive: BTreeMap::new(),

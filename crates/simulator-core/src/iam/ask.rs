@@ -46,6 +46,6 @@ pub fn knows_tags(region: &Region, made: Timestamp) -> bool {
 
 /// An ARN in EC2. Those of images contain no account.
 pub fn arn(region: &Region, kind: &str, id: &str) -> String {
-    let account = if kind == "image" { "" } else { &region.account };
+    let account = if matches!(kind, "image" | "snapshot") { "" } else { &region.account };
     format!("arn:aws:ec2:{}:{account}:{kind}/{id}", region.name)
 }

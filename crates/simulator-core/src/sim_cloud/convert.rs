@@ -105,6 +105,9 @@ fn instance_options(document: &mut Document, options: &foo_model::InstanceOption
         cpu_credits,
         nitro_enclaves,
         private_dns,
+        placement,
+        capacity_reservation,
+        license_configurations,
     } = options;
     let on = || Some(Document::text(true));
     if *detailed_monitoring {
@@ -113,9 +116,9 @@ fn instance_options(document: &mut Document, options: &foo_model::InstanceOption
     if *nitro_enclaves {
         document.set("enclaveOptions", Document::map().with("enabled", on()));
     }
-    if let Some(tenancy) = tenancy {
-        let tenancy = <&str>::from(tenancy);
-        document.set("placement", Document::map().with("tenancy", Some(Document::text(tenancy))));
+    if !license_configurations.is_empty() {
+        let license = |arn| Document::map().with("licenseConfigurationArn", Some(Document::text(arn)));
+        document.set("licenseSet", Document::List(license_configurations.iter().map(license).collect()));
     }
     if let Some(credits) = cpu_credits {
         let credits = <&str>::from(credits);
@@ -132,9 +135,50 @@ fn instance_options(document: &mut Document, options: &foo_model::InstanceOption
         .with("hostnameType", hostname.map(|it| Document::text(<&str>::from(it))))
         .with("enableResourceNameDnsARecord", a_record.map(Document::text))
         .with("enableResourceNameDnsAAAARecord", aaaa_record.map(Document::text));
-    for (field, part) in [("cpuOptions", cpu), ("privateDnsNameOptions", names)] {
+    for (field, part) in [
+        ("cpuOptions", cpu),
+        ("privateDnsNameOptions", names),
+        ("placement", placement_of(*tenancy, placement.as_ref())),
+        ("capacityReservationSpecification", reservation_of(capacity_reservation.as_ref())),
+    ] {
         if !part.is_empty() {
             document.set(field, part);
+        }
+    }
+}
+
+fn placement_of(tenancy: Option<foo_model::Tenancy>, placement: Option<&foo_model::Placement>) -> Document {
+    let tenancy = tenancy.map(|tenancy| Document::text(<&str>::from(tenancy)));
+    let document = Document::map().with("tenancy", tenancy);
+    match placement {
+        None => document,
+        Some(foo_model::Placement::Group { group, partition }) => {
+            let (field, group) = match group {
+                foo_model::PlacementGroup::Name(name) => ("groupName", name),
+                foo_model::PlacementGroup::Id(id) => ("groupId", id),
+            };
+            document
+                .with(field, Some(Document::text(group)))
+                .with("partitionNumber", partition.map(Document::text))
+        }
+        Some(foo_model::Placement::HostResourceGroup(arn)) => Document::map()
+            .with("tenancy", Some(Document::text("host")))
+            .with("hostResourceGroupArn", Some(Document::text(arn))),
+    }
+}
+
+fn reservation_of(reservation: Option<&foo_model::CapacityReservation>) -> Document {
+    let target = |field, value: &String| {
+        let target = Document::map().with(field, Some(Document::text(value)));
+        Document::map().with("capacityReservationTarget", Some(target))
+    };
+    match reservation {
+        None => Document::map(),
+        Some(foo_model::CapacityReservation::Preference(preference)) => Document::map()
+            .with("capacityReservationPreference", Some(Document::text(<&str>::from(preference)))),
+        Some(foo_model::CapacityReservation::Id(id)) => target("capacityReservationId", id),
+        Some(foo_model::CapacityReservation::ResourceGroup(arn)) => {
+            target("capacityReservationResourceGroupArn", arn)
         }
     }
 }
@@ -151,8 +195,18 @@ fn metadata_options(options: foo_model::MetadataOptions) -> Document {
 }
 
 fn volume(volume: &foo_model::Volume) -> Document {
-    let foo_model::Volume { device, size_gib, kind, iops, throughput, encrypted, kms_key, outlives_instance } =
-        volume;
+    let foo_model::Volume {
+        device,
+        size_gib,
+        kind,
+        iops,
+        throughput,
+        encrypted,
+        kms_key,
+        outlives_instance,
+        snapshot,
+        initialization_rate,
+    } = volume;
     let ebs = Document::map()
         .with("volumeSize", Some(Document::text(size_gib)))
         .with("volumeType", Some(Document::text(kind.name())))
@@ -160,6 +214,8 @@ fn volume(volume: &foo_model::Volume) -> Document {
         .with("throughput", throughput.map(Document::text))
         .with("encrypted", encrypted.map(Document::text))
         .with("kmsKeyId", kms_key.as_ref().map(Document::text))
+        .with("snapshotId", snapshot.as_ref().map(Document::text))
+        .with("volumeInitializationRate", initialization_rate.map(Document::text))
         .with("deleteOnTermination", Some(Document::text(!outlives_instance)));
     Document::map().with("deviceName", Some(Document::text(device))).with("ebs", Some(ebs))
 }

@@ -2,6 +2,7 @@
 
 mod assumptions;
 mod aws_decides;
+mod capacity;
 mod events;
 mod eventual;
 mod health;

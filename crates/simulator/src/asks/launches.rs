@@ -5,7 +5,7 @@
 //!
 //! Each instance profile is assumed to contain a role with its name.
 
-use super::{networks, on_template};
+use super::{capacity, networks, on_template};
 use crate::core::Region;
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::{Template, TemplateKey};
@@ -88,6 +88,10 @@ fn asks_of(region: &Region, template: &Template, spec: &Params, subnets: &[Strin
     );
     asks.extend(data.image().iter().map(|image| on("image", image.as_str())));
     asks.extend(data.key_name().iter().map(|key| on("key-pair", key)));
+    asks.extend(capacity::of_launch(region, data).into_iter().map(|(kind, name)| match kind {
+        Some(kind) => on(kind, &name),
+        None => ask(RUN.to_owned(), name).with("ec2:LaunchTemplate", from.clone()),
+    }));
     for kind in ["instance", "volume", "network-interface"] {
         let tags = data.tags_for(kind);
         if !tags.is_empty() {

@@ -5,6 +5,7 @@
 //! Service-linked roles are not checked.
 
 pub(crate) mod account;
+mod capacity;
 pub(crate) mod eks;
 pub(crate) mod launches;
 mod networks;
@@ -123,7 +124,9 @@ fn of_ec2(region: &Region, action: &str, params: &Params) -> Vec<Ask> {
             let asks = on_each(region, &full, &params.texts("ResourceId"), &new).into_iter();
             asks.map(|ask| if keys.is_empty() { ask } else { ask.with("aws:TagKeys", &keys) }).collect()
         }
-        _ => networks::of_ec2(region, action, params).unwrap_or_else(|| vec![ask(full, "*")]),
+        _ => networks::of_ec2(region, action, params)
+            .or_else(|| capacity::of_ec2(region, action, params))
+            .unwrap_or_else(|| vec![ask(full, "*")]),
     }
 }
 
@@ -147,7 +150,8 @@ pub(super) fn on_template(region: &Region, action: String, template: &Template) 
 fn on_each(region: &Region, action: &str, ids: &[String], new: &BTreeMap<String, String>) -> Vec<Ask> {
     ids.iter()
         .map(|id| {
-            let asked = networks::on(region, action, id).unwrap_or_else(|| {
+            let asked = networks::on(region, action, id).or_else(|| capacity::on(region, action, id));
+            let asked = asked.unwrap_or_else(|| {
                 let (kind, tags) = resource(region, id);
                 let ask = ask(action.to_owned(), arn(region, kind, id));
                 tags.into_iter().fold(ask, |ask, tags| ask.on_resource(Service::Ec2, tags))

@@ -357,6 +357,41 @@ async fn a_launch_uses_only_the_vpcs_and_keys_of_the_policy() {
     }
 }
 
+/// Service Authorization Reference, "Amazon EC2": resources of RunInstances. Snapshots are public resources, without an account.
+#[tokio::test]
+async fn a_launch_uses_only_capacity_that_the_policy_has() {
+    let tag = format!("&Tags.member.1.Key={OWNER}&Tags.member.1.Value=a&Tags.member.1.ResourceId=own");
+    let hosts = "arn:aws:resource-groups:eu-central-1:123456789012:group/near";
+    let hosts = format!("Placement.HostResourceGroupArn={hosts}");
+    let license = "arn:aws:license-manager:eu-central-1:123456789012:license-configuration:lic-1";
+    let license = format!("LicenseSpecification.1.LicenseConfigurationArn={license}");
+    for (all, some, fields, made) in [
+        ("placement-group/*", "placement-group/ne*", "Placement.GroupName=near", true),
+        ("placement-group/*", "placement-group/far", "Placement.GroupName=near", false),
+        (":group/*", ":group/near", hosts.as_str(), true),
+        (":group/*", ":group/far", hosts.as_str(), false),
+        ("license-configuration:*", "license-configuration:lic-1", license.as_str(), true),
+        ("license-configuration:*", "license-configuration:lic-2", license.as_str(), false),
+    ] {
+        assert!(MANAGER.contains(all), "{all}");
+        let sim = sim(&MANAGER.replace(all, some));
+        let region = sim.region(REGION);
+        let strategy = crate::core::ec2::capacity::Strategy::Spread;
+        let group =
+            region.with(|region| region.create_placement_group("near", strategy, BTreeMap::new()).map(drop));
+        group.expect("a region").expect("a group");
+        let template = format!(
+            "{CREATE_TEMPLATE}&LaunchTemplateName=own&LaunchTemplateData.{fields}\
+             &TagSpecification.1.ResourceType=launch-template\
+             &TagSpecification.1.Tag.1.Key={OWNER}&TagSpecification.1.Tag.1.Value=a"
+        );
+        let (status, body) = ask(&sim, "manager", "ec2", &template).await;
+        assert_eq!(status, 200, "{body}");
+        let (status, body) = ask(&sim, "manager", "autoscaling", &create_group("own", &tag)).await;
+        assert_eq!(status == 200, made, "{some} {fields}: {body}");
+    }
+}
+
 /// By default the stack allows launches into no VPC that is not the provider's. Subnets and groups of a managed network have the
 /// ownership tag: all that a launch uses must be of clusters that the policy is for.
 #[tokio::test]

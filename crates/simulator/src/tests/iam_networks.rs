@@ -127,7 +127,7 @@ fn every_change_names_its_resources() {
     let names = "VpcId=vpc-1&SubnetId=subnet-1&InternetGatewayId=igw-1&EgressOnlyInternetGatewayId=eigw-1\
                  &AllocationId=eipalloc-1&NatGatewayId=nat-1&RouteTableId=rtb-1&AssociationId=rtbassoc-1&GroupId=sg-1\
                  &VpcEndpointId=vpce-1&NetworkInterfaceId=eni-1&ResourceId.1=vpc-1&InstanceId.1=i-1\
-                 &LaunchTemplateName=lt";
+                 &LaunchTemplateName=lt&GroupName=g&CapacityReservationId=cr-1&SnapshotId=snap-1";
     for (service, action) in all_actions() {
         let is_read = ["Describe", "Get"].iter().any(|begin| action.starts_with(begin));
         if service == Service::Ec2 && !is_read {

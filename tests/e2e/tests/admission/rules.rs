@@ -28,7 +28,9 @@ fn full_pool() -> Value {
             "sizeGiB": 100, "type": "gp3", "iops": 4000, "throughput": 250, "encrypted": true,
             "kmsKeyID": "alias/nodes", "deleteOnTermination": false,
         },
-        "volumes": [{"deviceName": "/dev/xvdb", "sizeGiB": 500, "type": "st1"}],
+        "volumes": [{
+            "deviceName": "/dev/xvdb", "sizeGiB": 500, "type": "st1", "snapshotID": "snap-0a", "initializationRate": 300,
+        }],
         "metadataOptions": {
             "httpTokens": "optional", "httpPutResponseHopLimit": 2, "httpEndpoint": "enabled",
             "httpProtocolIPv6": "enabled",
@@ -42,6 +44,9 @@ fn full_pool() -> Value {
             "hostnameType": "resource-name", "enableResourceNameDNSARecord": true,
             "enableResourceNameDNSAAAARecord": false,
         },
+        "placement": {"groupName": "a group (1)", "partitionNumber": 7},
+        "capacityReservation": {"preference": "capacity-reservations-only"},
+        "licenseConfigurations": ["arn:aws:license-manager:eu-central-1:123456789012:license-configuration:lic-0a"],
         "subnets": [{"id": "subnet-1"}, {"tags": {"tier": "private", "team": ""}}],
         "scaleIn": {"policy": "Newest", "maxConcurrentDrains": 3, "stabilizationSeconds": 30},
         "rollout": {
@@ -149,7 +154,9 @@ fn a_full_object_of_each_kind_is_stored_as_it_was_written() {
         let machine = json!({"providerID": "aws:///eu-west-1a/i-1", "instanceID": "i-1"});
         let on_spot = with(
             full_pool(),
-            json!({"mixedInstances": null, "instanceType": "m7i.large", "spot": {"maxPrice": "0.1"}}),
+            json!({
+                "mixedInstances": null, "instanceType": "m7i.large", "spot": {"maxPrice": "0.1"}, "capacityReservation": null,
+            }),
         );
         for (kind, spec) in [
             (Kind::MachinePool, with(full_pool(), written_by_us)),

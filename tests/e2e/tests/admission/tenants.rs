@@ -659,9 +659,10 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
             "rootVolume": {"sizeGiB": 20, "encrypted": true, "kmsKeyID": "alias/team-a"},
             "volumes": [
                 {"deviceName": "/dev/xvdb", "sizeGiB": 20, "encrypted": true, "kmsKeyID": "alias/team-a"},
-                {"deviceName": "/dev/xvdc", "sizeGiB": 20},
+                {"deviceName": "/dev/xvdc", "sizeGiB": 20, "snapshotID": "snap-0a"},
             ],
             "userDataStorage": {"s3": {"bucket": "team-a-data"}},
+            "placement": {"groupName": "near"}, "capacityReservation": {"id": "cr-0a"},
         }));
         server.until_refused(TENANT, &good, "no params found").await?;
         server
@@ -678,6 +679,8 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
                 "--from-literal=kmsKeys=alias/team-a",
                 "--from-literal=keyPairs=team-a",
                 "--from-literal=buckets=team-a-data",
+                "--from-literal=capacity=near,cr-0a",
+                "--from-literal=snapshots=snap-0a",
             ])
             .await?;
         server.until_accepted(TENANT, &good).await?;
@@ -722,6 +725,21 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
                 }),
                 "bucket team-b-data is not allowed in this namespace: team-a-data",
             ),
+            (
+                json!({"placement": {"groupName": "near"}, "capacityReservation": {"id": "cr-0b"}, "maxSize": 1}),
+                "capacity cr-0b is not allowed in this namespace: near,cr-0a",
+            ),
+            (
+                json!({
+                    "licenseConfigurations": ["arn:aws:license-manager:eu-central-1:123456789012:license-configuration:lic-0a"],
+                    "maxSize": 1,
+                }),
+                "license-configuration:lic-0a is not allowed in this namespace",
+            ),
+            (
+                json!({"volumes": [{"deviceName": "/dev/xvdb", "sizeGiB": 1, "snapshotID": "snap-0b"}], "maxSize": 1}),
+                "a snapshot is not allowed in this namespace: snap-0a",
+            ),
             (json!({"maxSize": 51}), "spec.maxSize must be set, and be at most 50"),
             (json!({}), "spec.maxSize must be set, and be at most 50"),
         ] {
@@ -744,6 +762,8 @@ fn limits_of_an_identity_are_lists_of_what_there_can_be() {
             json!({"allowedVPCs": ["vpc-1"], "allowedSecurityGroups": ["sg-1"]}),
             json!({"allowedKMSKeys": ["arn:aws:kms:eu-central-1:1:key/1", "alias/{namespace}", "alias/a-*"]}),
             json!({"allowedKeyPairs": ["a key (1)", "{namespace}.*"], "allowedBuckets": ["data-{namespace}", "a-*"]}),
+            json!({"allowedCapacity": ["a group (1)", "{namespace}.*", "cr-0a", "arn:aws:resource-groups:*"]}),
+            json!({"allowedSnapshots": ["snap-0a", "*"]}),
         ] {
             server.accepts(Kind::ClusterIdentity, &limited(good)).await?;
         }
@@ -761,6 +781,9 @@ fn limits_of_an_identity_are_lists_of_what_there_can_be() {
             json!({"allowedRoles": ["{name}"]}),
             json!({"allowedKeyPairs": ["{namespace}a"]}),
             json!({"allowedBuckets": ["{namespace}-*"]}),
+            json!({"allowedCapacity": ["{namespace}-*"]}),
+            json!({"allowedCapacity": ["a*b"]}),
+            json!({"allowedSnapshots": ["snap-*"]}),
         ] {
             server.refuses(Kind::ClusterIdentity, limited(bad), "should match").await?;
         }

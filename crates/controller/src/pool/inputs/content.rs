@@ -11,9 +11,10 @@ use foo_api::names::BOOTSTRAP_GROUP;
 use foo_api::pool::{self as api, FooMachinePoolSpec, HttpTokens, Switch};
 use foo_bootstrap::LIMIT as USER_DATA_LIMIT;
 use foo_model::{
-    Blocked, Cores, CpuCredits, HostnameType, ImageId, InstanceOptions, InstanceType, InstancesMix,
-    MetadataOptions, MixOverride, PrivateDns, Reason, SecurityGroupId, SpecHash, SpotOptions, SpotStrategy,
-    TemplateContent, Tenancy, UserData, Volume, VolumeType,
+    Blocked, CapacityReservation, Cores, CpuCredits, HostnameType, ImageId, InstanceOptions, InstanceType,
+    InstancesMix, MetadataOptions, MixOverride, Placement, PlacementGroup, PrivateDns, Reason,
+    ReservationPreference, SecurityGroupId, SpecHash, SpotOptions, SpotStrategy, TemplateContent, Tenancy,
+    UserData, Volume, VolumeType,
 };
 use foo_planner::desired::Template;
 use serde::Serialize;
@@ -167,7 +168,10 @@ fn first_type(spec: &FooMachinePoolSpec) -> InstanceType {
 
 fn volumes(spec: &FooMachinePoolSpec, root_device: &str) -> Vec<Volume> {
     let root = spec.root_volume.iter().map(|root| volume(root_device, root));
-    let data = spec.volumes.iter().map(|data| volume(&data.device_name, &data.volume));
+    let data = spec
+        .volumes
+        .iter()
+        .map(|data| Volume { snapshot: data.snapshot_id.clone(), ..volume(&data.device_name, &data.volume) });
     root.chain(data).collect()
 }
 
@@ -188,6 +192,8 @@ fn volume(device: &str, volume: &api::Volume) -> Volume {
         encrypted: volume.encrypted,
         kms_key: volume.kms_key_id.clone(),
         outlives_instance: volume.delete_on_termination == Some(false),
+        snapshot: None,
+        initialization_rate: volume.initialization_rate.map(unsigned),
     }
 }
 
@@ -211,7 +217,34 @@ fn options(spec: &FooMachinePoolSpec) -> InstanceOptions {
         }),
         nitro_enclaves: spec.nitro_enclaves,
         private_dns: spec.private_dns_name_options.as_ref().map(private_dns).unwrap_or_default(),
+        placement: spec.placement.as_ref().and_then(placement),
+        capacity_reservation: spec.capacity_reservation.as_ref().and_then(capacity_reservation),
+        license_configurations: spec.license_configurations.iter().cloned().collect(),
     }
+}
+
+/// The schema has exactly one of the three.
+fn placement(placement: &api::Placement) -> Option<Placement> {
+    let api::Placement { group_name, group_id, partition_number, host_resource_group_arn } = placement;
+    let by_name = group_name.clone().map(PlacementGroup::Name);
+    let group = by_name.or_else(|| group_id.clone().map(PlacementGroup::Id));
+    let group = group.map(|group| Placement::Group { group, partition: partition_number.map(unsigned) });
+    group.or_else(|| host_resource_group_arn.clone().map(Placement::HostResourceGroup))
+}
+
+/// The schema has exactly one of the three.
+fn capacity_reservation(reservation: &api::CapacityReservation) -> Option<CapacityReservation> {
+    let api::CapacityReservation { preference, id, resource_group_arn } = reservation;
+    let preference = preference.map(|it| match it {
+        api::ReservationPreference::Open => ReservationPreference::Open,
+        api::ReservationPreference::None => ReservationPreference::None,
+        api::ReservationPreference::CapacityReservationsOnly => {
+            ReservationPreference::CapacityReservationsOnly
+        }
+    });
+    let preference = preference.map(CapacityReservation::Preference);
+    let by_id = || id.clone().map(CapacityReservation::Id);
+    preference.or_else(by_id).or_else(|| resource_group_arn.clone().map(CapacityReservation::ResourceGroup))
 }
 
 fn private_dns(options: &api::PrivateDnsNameOptions) -> PrivateDns {
@@ -314,248 +347,4 @@ pub(in crate::pool) fn unsigned(number: i32) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use foo_api::pool::{Ami, MetadataOptions as ApiMetadata};
-    use std::collections::BTreeSet;
-
-    fn spec() -> FooMachinePoolSpec {
-        FooMachinePoolSpec {
-            instance_type: Some("m7i.large".into()),
-            ami: Ami::of_id("ami-1"),
-            ..FooMachinePoolSpec::default()
-        }
-    }
-
-    fn facts() -> Facts {
-        Facts {
-            image: "ami-1".into(),
-            root_device: "/dev/xvda".into(),
-            security_groups: vec!["sg-1".into()],
-            user_data: b"#cloud-config".to_vec(),
-            data_secret_name: "boot".into(),
-            new_data: NewData::ForNewInstances,
-            version: Some("v1.36.3".into()),
-            keeping: None,
-            tags: BTreeMap::new(),
-        }
-    }
-
-    fn in_s3() -> Facts {
-        let keeping = Keeping {
-            storage: foo_model::Storage { bucket: "nodes".into(), prefix: String::new() },
-            region: "eu-central-1".into(),
-            namespace: "ns".into(),
-            group: "g".into(),
-            reader: "arn:aws:iam::1:role/r".into(),
-        };
-        Facts { keeping: Some(keeping), ..facts() }
-    }
-
-    #[test]
-    fn where_user_data_is_kept_replaces_nothing() {
-        for new_data in [NewData::ForNewInstances, NewData::ReplacesInstances] {
-            let (there, here) = (Facts { new_data, ..in_s3() }, Facts { new_data, ..facts() });
-            let (there, here) = (hashes(&spec(), there), hashes(&spec(), here));
-            assert_eq!(there.0, here.0);
-            assert_ne!(there.1, here.1, "another launch template version");
-        }
-    }
-
-    #[test]
-    fn large_user_data_is_an_object_that_a_small_one_names() {
-        let large = [b"#cloud-config\n".to_vec(), vec![b'#'; 100_000]].concat();
-        let template = template(&spec(), Facts { user_data: large.clone(), ..in_s3() }).unwrap();
-        assert_eq!(template.object.as_ref().unwrap().user_data.0, large);
-        assert!(template.content.user_data.0.len() < USER_DATA_LIMIT / 2);
-        let place = template.object.as_ref().map(|object| object.place.clone());
-        assert_eq!(template.hashes().object, place);
-    }
-
-    fn cores(count: i32, threads: i32) -> api::CpuOptions {
-        api::CpuOptions { core_count: Some(count), threads_per_core: Some(threads), amd_sev_snp: None }
-    }
-
-    fn snp(switch: Switch) -> api::CpuOptions {
-        api::CpuOptions { amd_sev_snp: Some(switch), ..api::CpuOptions::default() }
-    }
-
-    fn host(hostname_type: api::HostnameType) -> api::PrivateDnsNameOptions {
-        api::PrivateDnsNameOptions {
-            hostname_type: Some(hostname_type),
-            ..api::PrivateDnsNameOptions::default()
-        }
-    }
-
-    fn hashes(spec: &FooMachinePoolSpec, facts: Facts) -> (SpecHash, SpecHash) {
-        let template = template(spec, facts).unwrap();
-        (template.spec_hash, template.data_hash)
-    }
-
-    #[test]
-    fn the_hash_of_a_known_pool_never_changes() {
-        // If this fails, an upgrade of the manager would replace every Node: restore the serialised form, or
-        // add a new scheme and keep the old one for comparison.
-        assert_eq!(hashes(&spec(), facts()).0.as_str(), "v1-6a714c2f33ab2636");
-    }
-
-    #[test]
-    fn new_bytes_behind_the_same_secret_change_the_data_hash_only() {
-        let before = hashes(&spec(), facts());
-        let after = hashes(&spec(), Facts { user_data: b"other".to_vec(), ..facts() });
-        assert_eq!(before.0, after.0);
-        assert_ne!(before.1, after.1);
-    }
-
-    #[test]
-    fn new_bytes_of_a_node_config_change_the_spec_hash() {
-        let of = |user_data: &[u8]| Facts {
-            user_data: user_data.to_vec(),
-            new_data: NewData::ReplacesInstances,
-            ..facts()
-        };
-        let before = hashes(&spec(), of(b"a"));
-        assert_eq!(before, hashes(&spec(), of(b"a")));
-        assert_ne!(before.0, hashes(&spec(), of(b"b")).0);
-        // Pinned as the other one: an upgrade of the manager must not replace Nodes.
-        assert_eq!(before.0.as_str(), "v1-fc2da03d95ad1fe2");
-    }
-
-    #[test]
-    fn only_a_foo_node_config_promises_that_its_data_has_no_token() {
-        let of = |api_group: &str, kind: &str| {
-            NewData::of(Some(&ContractReference {
-                api_group: api_group.into(),
-                kind: kind.into(),
-                name: "c".into(),
-            }))
-        };
-        assert_eq!(of("bootstrap.foo.com", "FooNodeConfig"), NewData::ReplacesInstances);
-        assert_eq!(of("bootstrap.cluster.x-k8s.io", "KubeadmConfig"), NewData::ForNewInstances);
-        assert_eq!(of("bootstrap.example.com", "FooNodeConfig"), NewData::ForNewInstances);
-        assert_eq!(NewData::of(None), NewData::ForNewInstances);
-    }
-
-    #[test]
-    fn what_rolls_nodes_changes_the_spec_hash() {
-        let before = hashes(&spec(), facts()).0;
-        let changed = [
-            hashes(&FooMachinePoolSpec { instance_type: Some("m7i.xlarge".into()), ..spec() }, facts()).0,
-            hashes(&FooMachinePoolSpec { ssh_key_name: Some("k".into()), ..spec() }, facts()).0,
-            hashes(
-                &FooMachinePoolSpec {
-                    metadata_options: ApiMetadata {
-                        http_put_response_hop_limit: 2,
-                        ..ApiMetadata::default()
-                    },
-                    ..spec()
-                },
-                facts(),
-            )
-            .0,
-            hashes(&spec(), Facts { image: "ami-2".into(), ..facts() }).0,
-            hashes(&spec(), Facts { version: Some("v1.37.0".into()), ..facts() }).0,
-            hashes(&spec(), Facts { data_secret_name: "boot-2".into(), ..facts() }).0,
-        ];
-        for hash in changed {
-            assert_ne!(hash, before);
-        }
-    }
-
-    #[test]
-    fn each_option_of_instances_replaces_them_and_its_absence_does_not() {
-        let set = |change: fn(&mut FooMachinePoolSpec)| {
-            let mut spec = spec();
-            change(&mut spec);
-            (hashes(&spec, facts()).0, template(&spec, facts()).unwrap().content)
-        };
-        let changes: [fn(&mut FooMachinePoolSpec); 16] = [
-            |it| it.detailed_monitoring = true,
-            |it| it.associate_public_ip_address = Some(true),
-            |it| it.associate_public_ip_address = Some(false),
-            |it| it.tenancy = Some(api::Tenancy::Default),
-            |it| it.tenancy = Some(api::Tenancy::Dedicated),
-            |it| it.cpu_options = Some(cores(2, 1)),
-            |it| it.cpu_options = Some(cores(1, 2)),
-            |it| it.cpu_options = Some(snp(Switch::Enabled)),
-            |it| it.cpu_options = Some(snp(Switch::Disabled)),
-            |it| it.cpu_credits = Some(api::CpuCredits::Standard),
-            |it| it.cpu_credits = Some(api::CpuCredits::Unlimited),
-            |it| it.nitro_enclaves = true,
-            |it| it.private_dns_name_options = Some(host(api::HostnameType::IpName)),
-            |it| it.private_dns_name_options = Some(host(api::HostnameType::ResourceName)),
-            |it| it.metadata_options.http_endpoint = Some(Switch::Disabled),
-            |it| it.metadata_options.http_protocol_ipv6 = Some(Switch::Enabled),
-        ];
-        let all: Vec<_> = changes.into_iter().map(set).collect();
-        let distinct: BTreeSet<_> = all.iter().map(|(hash, _)| hash.as_str()).collect();
-        assert_eq!(distinct.len(), changes.len(), "each is a change of its own");
-        assert!(!distinct.contains(hashes(&spec(), facts()).0.as_str()));
-        let same: [fn(&mut FooMachinePoolSpec); 3] = [
-            |it| it.metadata_options.http_endpoint = Some(Switch::Enabled),
-            |it| it.metadata_options.http_protocol_ipv6 = Some(Switch::Disabled),
-            |it| it.private_dns_name_options = Some(api::PrivateDnsNameOptions::default()),
-        ];
-        for change in same {
-            assert_eq!(set(change).0, hashes(&spec(), facts()).0, "what is EC2's default is no change");
-        }
-    }
-
-    #[test]
-    fn a_volume_that_outlives_its_instance_replaces_instances_and_one_that_does_not_changes_nothing() {
-        let with = |delete_on_termination| {
-            let volume = api::Volume { size_gib: 20, delete_on_termination, ..api::Volume::default() };
-            hashes(&FooMachinePoolSpec { root_volume: Some(volume), ..spec() }, facts()).0
-        };
-        assert_eq!(with(None), with(Some(true)));
-        assert_ne!(with(None), with(Some(false)));
-        // Pinned before the field existed: an upgrade of the manager must not replace Nodes.
-        assert_eq!(with(None).as_str(), "v1-56270b451db6f544");
-    }
-
-    #[test]
-    fn the_hash_of_a_pool_with_every_option_never_changes() {
-        let all = FooMachinePoolSpec {
-            detailed_monitoring: true,
-            associate_public_ip_address: Some(false),
-            tenancy: Some(api::Tenancy::Dedicated),
-            cpu_options: Some(api::CpuOptions { amd_sev_snp: Some(Switch::Enabled), ..cores(2, 1) }),
-            cpu_credits: Some(api::CpuCredits::Unlimited),
-            nitro_enclaves: true,
-            private_dns_name_options: Some(api::PrivateDnsNameOptions {
-                enable_resource_name_dns_a_record: Some(true),
-                enable_resource_name_dns_aaaa_record: Some(false),
-                ..host(api::HostnameType::ResourceName)
-            }),
-            metadata_options: ApiMetadata {
-                http_endpoint: Some(Switch::Disabled),
-                http_protocol_ipv6: Some(Switch::Enabled),
-                ..ApiMetadata::default()
-            },
-            root_volume: Some(api::Volume {
-                size_gib: 20,
-                delete_on_termination: Some(false),
-                ..api::Volume::default()
-            }),
-            ..spec()
-        };
-        // Names and order of the fields and variants in foo-model are part of it.
-        assert_eq!(hashes(&all, facts()).0.as_str(), "v1-6d9462e5b8b36017");
-    }
-
-    #[test]
-    fn tags_make_a_new_version_and_roll_nothing() {
-        let before = hashes(&spec(), facts());
-        let after = hashes(&spec(), Facts { tags: BTreeMap::from([("a".into(), "b".into())]), ..facts() });
-        assert_eq!(before.0, after.0);
-        assert_ne!(before.1, after.1);
-    }
-
-    #[test]
-    fn user_data_over_the_limit_is_refused_with_a_reason() {
-        let blocked =
-            template(&spec(), Facts { user_data: vec![0; USER_DATA_LIMIT + 1], ..facts() }).unwrap_err();
-        assert_eq!(blocked.reason, Reason::UserDataTooLarge);
-        assert!(blocked.message.contains("16385 bytes"), "{}", blocked.message);
-    }
-}
+mod tests;

@@ -213,6 +213,9 @@ fn named(spec: &api::FooMachinePoolSpec, limits: &Limits) -> Result<(), Blocked>
     let data = spec.volumes.iter().filter_map(|volume| volume.volume.kms_key_id.as_deref());
     root.chain(data).try_for_each(|key| limits.kms_key(key))?;
     spec.target_groups.iter().flatten().try_for_each(|arn| limits.target_group(arn))?;
+    let mut snapshots = spec.volumes.iter().filter_map(|volume| volume.snapshot_id.as_deref());
+    snapshots.try_for_each(|id| limits.snapshot(id))?;
+    capacity(spec).into_iter().try_for_each(|name| limits.capacity(name))?;
     match &spec.user_data_storage {
         Some(storage) => limits.bucket(&storage.s3.bucket),
         None => Ok(()),
@@ -224,6 +227,15 @@ fn target_groups(spec: &api::FooMachinePoolSpec, limits: &Limits) -> Option<BTre
     let arns = spec.target_groups.as_ref()?;
     let allowed = arns.iter().all(|arn| limits.target_group(arn).is_ok());
     allowed.then(|| arns.iter().map(|arn| TargetGroupArn::new(arn.as_str())).collect())
+}
+
+/// Names, ids and ARNs of what `allowedCapacity` limits.
+fn capacity(spec: &api::FooMachinePoolSpec) -> Vec<&str> {
+    let placement = spec.placement.iter();
+    let placement = placement.flat_map(|it| [&it.group_name, &it.group_id, &it.host_resource_group_arn]);
+    let reservation = spec.capacity_reservation.iter().flat_map(|it| [&it.id, &it.resource_group_arn]);
+    let all = placement.chain(reservation).flatten().chain(&spec.license_configurations);
+    all.map(String::as_str).collect()
 }
 
 fn wanted<T>(result: Result<T, Blocked>) -> Wanted<T> {

@@ -61,6 +61,12 @@ pub struct Ec2Instance {
     pub key_name: Option<String>,
     /// Its reservation.
     pub reservation: String,
+    /// Name of its placement group.
+    pub placement_group: Option<String>,
+    /// Partition of that, if its launch chose one.
+    pub partition: Option<String>,
+    /// Id of the Capacity Reservation that it uses.
+    pub capacity_reservation: Option<String>,
     /// Its scheduled events.
     pub events: Vec<ScheduledEvent>,
     /// Why it was terminated: code and text (EC2 API Reference, StateReason).

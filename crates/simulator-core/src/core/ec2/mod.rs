@@ -1,5 +1,6 @@
 //! EC2: instances and launch templates. It knows only the name of the group that an instance belongs to.
 
+pub mod capacity;
 pub mod instances;
 pub mod launch_data;
 pub(crate) mod options;

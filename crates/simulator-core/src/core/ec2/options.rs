@@ -55,5 +55,49 @@ pub(crate) fn problem(data: &LaunchData, info: &TypeInfo) -> Option<AwsError> {
     {
         return combination("AMD SEV-SNP and Nitro Enclaves cannot be combined".to_owned());
     }
-    None
+    special_capacity(data)
+}
+
+/// Placement, reservations and license configurations.
+fn special_capacity(data: &LaunchData) -> Option<AwsError> {
+    let combination = |text: &str| Some(AwsError::new("InvalidParameterCombination", text));
+    let placement = |name: &str| data.document.get_text(&["placement", name]);
+    let has = |name: &str| placement(name).is_some();
+    let (tenancy, has_hosts) = (placement("tenancy"), has("hostResourceGroupArn"));
+    // EC2 API Reference, LaunchTemplatePlacementRequest.
+    if has("groupName") && has("groupId") {
+        return combination("GroupName and GroupId cannot be specified together");
+    }
+    if has("partitionNumber") && !has("groupName") && !has("groupId") {
+        return combination("PartitionNumber needs a placement group");
+    }
+    // EC2 User Guide, "Placement groups for your Amazon EC2 instances": no dedicated hosts.
+    if has_hosts && (has("groupName") || has("groupId")) {
+        return combination("Dedicated hosts cannot be in a placement group");
+    }
+    if has_hosts && tenancy.is_some_and(|tenancy| tenancy != "host") {
+        return combination("HostResourceGroupArn needs the tenancy host, or none");
+    }
+    // Auto Scaling User Guide, "Create a launch template for an Auto Scaling group": limitations.
+    if has("hostId") || has("affinity") || (tenancy == Some("host") && !has_hosts) {
+        return combination("Auto Scaling supports dedicated hosts in host resource groups only");
+    }
+    if data.is_spot() && has_hosts {
+        return combination("Dedicated hosts have no Spot Instances");
+    }
+    // EC2 API Reference, LaunchTemplateCapacityReservationSpecificationRequest: one of both.
+    let reservation = |name| data.document.get(&["capacityReservationSpecification", name]).is_some();
+    let has_target = reservation("capacityReservationTarget");
+    if has_target && reservation("capacityReservationPreference") {
+        return combination(
+            "CapacityReservationPreference and CapacityReservationTarget cannot be specified together",
+        );
+    }
+    if data.is_spot() && has_target {
+        return combination("Spot Instances cannot use a Capacity Reservation");
+    }
+    let licenses = data.document.get_list(&["licenseSet"]);
+    let mut arns = licenses.iter().map(|it| it.get_text(&["licenseConfigurationArn"]).unwrap_or_default());
+    let wrong = arns.find(|arn| !arn.starts_with("arn:") || !arn.contains(":license-configuration:"))?;
+    Some(AwsError::invalid_value(format!("Invalid value '{wrong}' for LicenseConfigurationArn.")))
 }

@@ -44,6 +44,8 @@ const KINDS: [VolumeKind; 7] = [
 ];
 /// Throughput of gp3 volumes in MiB/s: least, most, and operations per second that each needs.
 const THROUGHPUT: (u64, u64, u64) = (125, 2_000, 4);
+/// Rates at which volumes are initialized from a snapshot, in MiB/s.
+const INITIALIZATION: std::ops::RangeInclusive<u64> = 100..=300;
 /// Types that cannot be a root device.
 const NEVER_ROOT: [&str; 2] = ["st1", "sc1"];
 
@@ -60,6 +62,22 @@ fn problem(mapping: &Document, root_device: Option<&str>) -> Result<(), AwsError
             "InvalidParameterDependency",
             "The parameter KmsKeyId requires the parameter Encrypted to be set.",
         ));
+    }
+    // EC2 API Reference, LaunchTemplateEbsBlockDeviceRequest. Images of the simulator have a snapshot for their root device only.
+    if let Some(rate) = number(mapping, "volumeInitializationRate")? {
+        if !INITIALIZATION.contains(&rate) {
+            let text = format!("Value ({rate}) for parameter volumeInitializationRate is invalid.");
+            return Err(AwsError::invalid_value(text));
+        }
+        let device = mapping.get_text(&["deviceName"]);
+        if text("snapshotId").is_none()
+            && device.is_some()
+            && root_device.is_some_and(|root| device != Some(root))
+        {
+            let text =
+                "The parameter volumeInitializationRate needs a volume that is created from a snapshot.";
+            return Err(combination(text.to_owned()));
+        }
     }
     let Some(name) = text("volumeType") else { return Ok(()) };
     let kind = KINDS.iter().find(|kind| kind.name == name).ok_or_else(|| {
@@ -147,6 +165,9 @@ mod tests {
     fn volumes_are_what_their_type_allows() {
         for (fields, expected) in [
             ("volumeType=gp3 volumeSize=20", "fits"),
+            ("volumeType=gp3 volumeSize=20 snapshotId=snap-1 volumeInitializationRate=300", "fits"),
+            ("volumeType=gp3 volumeSize=20 volumeInitializationRate=300", "InvalidParameterCombination"),
+            ("volumeType=gp3 volumeSize=20 volumeInitializationRate=301", "InvalidParameterValue"),
             ("volumeType=gp3 volumeSize=20 iops=3000 throughput=125", "fits"),
             ("volumeType=gp3 volumeSize=20 iops=16000 throughput=1000", "InvalidParameterCombination"),
             ("volumeType=gp3 volumeSize=100 iops=16000 throughput=1000", "fits"),
@@ -165,6 +186,8 @@ mod tests {
         ] {
             assert_eq!(check("/dev/xvdb", fields), expected, "{fields}");
         }
+        // The image has a snapshot for its root device.
+        assert_eq!(check("/dev/xvda", "volumeType=gp3 volumeInitializationRate=100"), "fits");
         assert_eq!(check("/dev/xvda", "volumeType=st1 volumeSize=125"), "InvalidParameterCombination");
         assert_eq!(check("/dev/xvdb", "volumeType=st1 volumeSize=125"), "fits");
     }

@@ -2,6 +2,7 @@
 //! of which refers to this one. Networks have their rules with their state, in [`network`](crate::core::network).
 
 mod activities;
+pub mod capacity;
 mod edits;
 pub mod eks;
 mod events;

@@ -40,6 +40,17 @@ impl Region {
                 "InvalidLaunchTemplateId.NotFound",
             ),
             "ami" => (self.images.get_mut(&ImageId::new(id)).map(|it| &mut it.tags), "InvalidAMIID.NotFound"),
+            "pg" => {
+                let mut groups = self.capacity.placement_groups.values_mut();
+                (groups.find(|it| it.id == id).map(|it| &mut it.tags), "InvalidPlacementGroup.Unknown")
+            }
+            "cr" => (
+                self.capacity.reservations.get_mut(id).map(|it| &mut it.tags),
+                "InvalidCapacityReservationId.NotFound",
+            ),
+            "snap" => {
+                (self.capacity.snapshots.get_mut(id).map(|it| &mut it.tags), "InvalidSnapshot.NotFound")
+            }
             _ => return self.networking().into_tags_of(id),
         };
         tags.ok_or_else(|| AwsError::new(code, format!("The ID '{id}' does not exist")))

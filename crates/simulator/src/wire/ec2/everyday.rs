@@ -45,6 +45,12 @@ pub(super) fn tags(region: &mut Region, params: &Params, _: &Caller<'_>, xml: &m
     all.extend(region.templates_seen(None).map(|it| ("launch-template", it.id.to_string(), it.tags.clone())));
     all.extend(region.network_tags_seen());
     all.extend(region.images.values().map(|it| ("image", it.id.to_string(), it.tags.clone())));
+    let capacity = &region.capacity;
+    let groups = capacity.placement_groups.values();
+    all.extend(groups.map(|it| ("placement-group", it.id.clone(), it.tags.clone())));
+    let reservations = capacity.reservations.iter();
+    all.extend(reservations.map(|(id, it)| ("capacity-reservation", id.clone(), it.tags.clone())));
+    all.extend(capacity.snapshots.iter().map(|(id, it)| ("snapshot", id.clone(), it.tags.clone())));
     all.sort_by(|a, b| a.1.cmp(&b.1));
     let none = BTreeMap::new();
     let entries = all

@@ -176,7 +176,8 @@ fn write_instance(xml: &mut Xml, region: &Region, instance: &Ec2Instance) {
     xml.text("launchTime", iso_millis(instance.launched));
     xml.within("placement", |xml| {
         xml.text("availabilityZone", instance.zone.as_str());
-        xml.text("groupName", "");
+        xml.text("groupName", instance.placement_group.as_deref().unwrap_or_default());
+        xml.optional("partitionNumber", instance.partition.as_ref());
         xml.text("tenancy", "default");
     });
     xml.within("monitoring", |xml| xml.text("state", "disabled"));
@@ -186,6 +187,7 @@ fn write_instance(xml: &mut Xml, region: &Region, instance: &Ec2Instance) {
         xml.value("privateIpAddress", addresses.private);
         xml.optional("ipAddress", public.map(|(address, _)| address));
     }
+    xml.optional("capacityReservationId", instance.capacity_reservation.as_ref());
     xml.text("architecture", &instance.architecture);
     xml.text("rootDeviceType", "ebs");
     xml.optional("rootDeviceName", region.images.get(&instance.image).map(|image| &image.root_device));

@@ -37,6 +37,14 @@ const LAUNCHED: &[&str] = &[
     "arn:*:ec2:*::snapshot/*",
 ];
 
+/// What launches take from an account besides its networks (Service Authorization Reference, "Amazon EC2": RunInstances).
+const CAPACITY: &[&str] = &[
+    "arn:*:ec2:*:*:placement-group/*",
+    "arn:*:ec2:*:*:capacity-reservation/*",
+    "arn:*:resource-groups:*:*:group/*",
+    "arn:*:license-manager:*:*:license-configuration:*",
+];
+
 pub(super) fn statements() -> Vec<Statement> {
     let mut statements = of_operations();
     statements.extend(of_launches());
@@ -161,6 +169,15 @@ fn of_launches() -> Vec<Statement> {
             resources: LAUNCHED.to_vec(),
             condition: Some(json!({"ArnLike": {"ec2:LaunchTemplate": TEMPLATES}})),
             why: "The other resources of a launch, and only in a launch from a template.",
+        },
+        Statement {
+            sid: "LaunchWithCapacity",
+            effect: Effect::Allow,
+            actions: vec!["ec2:RunInstances".to_owned()],
+            resources: CAPACITY.to_vec(),
+            condition: Some(json!({"ArnLike": {"ec2:LaunchTemplate": TEMPLATES}})),
+            why: "What `placement`, `capacityReservation` and `licenseConfigurations` of FooMachinePools name. Replace the resources by \
+                  their ARNs, or remove the statement if no pool has these fields.",
         },
         Statement {
             sid: "LaunchIntoOwnNetworks",

@@ -40,6 +40,8 @@ pub(super) struct Recipe {
     pub(super) market: Market,
     pub(super) zone: Zone,
     pub(super) subnet: SubnetId,
+    /// The Capacity Reservation that it uses.
+    pub(super) reserved: Option<String>,
 }
 
 /// Why a launch is impossible: the zone, if the cause lies in it, and EC2's error.
@@ -167,7 +169,17 @@ impl Region {
         for choice in choices {
             self.check_data(&choice.version.data, choice.image.as_ref(), Some(&choice.instance_type))
                 .map_err(everywhere)?;
-            if !self.is_available(zone) || !self.has_room(zone, &choice.instance_type) {
+            let data = &choice.version.data;
+            let reserved = self.reservation_for(data, &choice.instance_type, zone, market);
+            let reserved = match reserved.and_then(|it| self.check_place(data, zone).map(|()| it)) {
+                Ok(reserved) => reserved,
+                Err(error) => {
+                    refused.get_or_insert_with(|| here(error));
+                    continue;
+                }
+            };
+            let has_room = reserved.is_some() || self.has_room(zone, &choice.instance_type);
+            if !self.is_available(zone) || !has_room {
                 refused.get_or_insert_with(|| {
                     here(self.no_capacity(zone, &choice.instance_type, market, source))
                 });
@@ -179,7 +191,7 @@ impl Region {
             }
             self.check_metadata_tags(name, &choice.version.data).map_err(everywhere)?;
             let subnet = self.pick_subnet(name, zone, subnet).map_err(here)?;
-            return Ok(Recipe { choice, market, zone: zone.clone(), subnet });
+            return Ok(Recipe { choice, market, zone: zone.clone(), subnet, reserved });
         }
         Err(refused.unwrap_or_else(|| everywhere(AwsError::missing("InstanceType"))))
     }
@@ -337,6 +349,7 @@ impl Region {
             addresses.name_by(id);
         }
         let image_info = self.images.get(&image);
+        let placed = self.placement_group_of(data).ok().flatten().map(|(name, _)| name.to_owned());
         let boots = if fate == Some(CallOutcome::NeverJoins) { Boot::Fails } else { Boot::Succeeds };
         Some(Ec2Instance {
             id: id.clone(),
@@ -361,6 +374,9 @@ impl Region {
             console: None,
             key_name: data.key_name().map(str::to_owned),
             reservation,
+            partition: data.document.get_text(&["placement", "partitionNumber"]).map(str::to_owned),
+            placement_group: placed,
+            capacity_reservation: recipe.reserved.clone(),
             events: Vec::new(),
             reason: None,
         })

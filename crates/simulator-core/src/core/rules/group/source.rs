@@ -183,6 +183,7 @@ impl Region {
         if let Some(problem) = options::problem(data, info) {
             return Err(problem);
         }
+        self.check_capacity(data)?;
         if let Some(problem) = volumes::problems(data, Some(&image.root_device)).into_iter().next() {
             return Err(problem);
         }

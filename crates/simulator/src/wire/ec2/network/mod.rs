@@ -24,6 +24,7 @@ use foo_model::network::{
     Subnet, Vpc,
 };
 use parse::Around;
+pub(in crate::wire::ec2) use parse::fields::{fixed, only, tags_in, unsupported};
 
 /// All actions of networking, except those of tags.
 pub(in crate::wire) const ACTIONS: [(&str, Operation); 54] = [

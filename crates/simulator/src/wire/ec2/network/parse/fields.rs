@@ -12,7 +12,7 @@ use std::str::FromStr;
 const COMMON: [&str; 3] = ["Action", "Version", "DryRun"];
 
 /// Refuses other parameters than these: AWS does not have them, or the simulator does not support them.
-pub(in crate::wire::ec2::network) fn only(params: &Params, names: &[&str]) -> AwsResult<()> {
+pub(in crate::wire::ec2) fn only(params: &Params, names: &[&str]) -> AwsResult<()> {
     let known = |name: &str| names.contains(&name) || COMMON.contains(&name) || name.starts_with("X-Amz-");
     match params.nodes().find(|(name, _)| !known(name)) {
         Some((name, _)) => {
@@ -23,7 +23,7 @@ pub(in crate::wire::ec2::network) fn only(params: &Params, names: &[&str]) -> Aw
 }
 
 /// Refuses a parameter with another value than the only supported one.
-pub(super) fn fixed(params: &Params, name: &str, value: &str) -> AwsResult<()> {
+pub(in crate::wire::ec2) fn fixed(params: &Params, name: &str, value: &str) -> AwsResult<()> {
     match params.text(name) {
         Some(given) if !given.eq_ignore_ascii_case(value) => Err(unsupported(name, given)),
         _ => Ok(()),
@@ -31,7 +31,7 @@ pub(super) fn fixed(params: &Params, name: &str, value: &str) -> AwsResult<()> {
 }
 
 /// The refusal of something that AWS supports and the simulator does not.
-pub(super) fn unsupported(name: &str, given: &str) -> AwsError {
+pub(in crate::wire::ec2) fn unsupported(name: &str, given: &str) -> AwsError {
     let text = format!("The value {given} of the parameter {name} is not simulated.");
     AwsError::new("UnsupportedOperation", text)
 }
@@ -78,8 +78,13 @@ pub(super) fn range<T: FromStr>(name: &str, text: &str) -> AwsResult<T> {
 
 /// `TagSpecification.1`: the tags of the new resource, which has this type.
 pub(super) fn tags_of(params: &Params, resource_type: &str) -> AwsResult<Tags> {
+    tags_in(params, "TagSpecification", resource_type)
+}
+
+/// The same in a parameter of this name.
+pub(in crate::wire::ec2) fn tags_in(params: &Params, name: &str, resource_type: &str) -> AwsResult<Tags> {
     let mut all = Tags::new();
-    for spec in params.list("TagSpecification") {
+    for spec in params.list(name) {
         let given = spec.required("ResourceType")?;
         if given != resource_type {
             let text = format!("'{given}' is not a valid taggable resource type for this operation.");

@@ -1,0 +1,335 @@
+use super::*;
+use foo_api::pool::{Ami, MetadataOptions as ApiMetadata};
+use std::collections::BTreeSet;
+
+fn spec() -> FooMachinePoolSpec {
+    FooMachinePoolSpec {
+        instance_type: Some("m7i.large".into()),
+        ami: Ami::of_id("ami-1"),
+        ..FooMachinePoolSpec::default()
+    }
+}
+
+fn facts() -> Facts {
+    Facts {
+        image: "ami-1".into(),
+        root_device: "/dev/xvda".into(),
+        security_groups: vec!["sg-1".into()],
+        user_data: b"#cloud-config".to_vec(),
+        data_secret_name: "boot".into(),
+        new_data: NewData::ForNewInstances,
+        version: Some("v1.36.3".into()),
+        keeping: None,
+        tags: BTreeMap::new(),
+    }
+}
+
+fn in_s3() -> Facts {
+    let keeping = Keeping {
+        storage: foo_model::Storage { bucket: "nodes".into(), prefix: String::new() },
+        region: "eu-central-1".into(),
+        namespace: "ns".into(),
+        group: "g".into(),
+        reader: "arn:aws:iam::1:role/r".into(),
+    };
+    Facts { keeping: Some(keeping), ..facts() }
+}
+
+#[test]
+fn where_user_data_is_kept_replaces_nothing() {
+    for new_data in [NewData::ForNewInstances, NewData::ReplacesInstances] {
+        let (there, here) = (Facts { new_data, ..in_s3() }, Facts { new_data, ..facts() });
+        let (there, here) = (hashes(&spec(), there), hashes(&spec(), here));
+        assert_eq!(there.0, here.0);
+        assert_ne!(there.1, here.1, "another launch template version");
+    }
+}
+
+#[test]
+fn large_user_data_is_an_object_that_a_small_one_names() {
+    let large = [b"#cloud-config\n".to_vec(), vec![b'#'; 100_000]].concat();
+    let template = template(&spec(), Facts { user_data: large.clone(), ..in_s3() }).unwrap();
+    assert_eq!(template.object.as_ref().unwrap().user_data.0, large);
+    assert!(template.content.user_data.0.len() < USER_DATA_LIMIT / 2);
+    let place = template.object.as_ref().map(|object| object.place.clone());
+    assert_eq!(template.hashes().object, place);
+}
+
+fn cores(count: i32, threads: i32) -> api::CpuOptions {
+    api::CpuOptions { core_count: Some(count), threads_per_core: Some(threads), amd_sev_snp: None }
+}
+
+fn snp(switch: Switch) -> api::CpuOptions {
+    api::CpuOptions { amd_sev_snp: Some(switch), ..api::CpuOptions::default() }
+}
+
+fn host(hostname_type: api::HostnameType) -> api::PrivateDnsNameOptions {
+    api::PrivateDnsNameOptions { hostname_type: Some(hostname_type), ..api::PrivateDnsNameOptions::default() }
+}
+
+fn hashes(spec: &FooMachinePoolSpec, facts: Facts) -> (SpecHash, SpecHash) {
+    let template = template(spec, facts).unwrap();
+    (template.spec_hash, template.data_hash)
+}
+
+#[test]
+fn the_hash_of_a_known_pool_never_changes() {
+    // If this fails, an upgrade of the manager would replace every Node: restore the serialised form, or
+    // add a new scheme and keep the old one for comparison.
+    assert_eq!(hashes(&spec(), facts()).0.as_str(), "v1-6a714c2f33ab2636");
+}
+
+#[test]
+fn new_bytes_behind_the_same_secret_change_the_data_hash_only() {
+    let before = hashes(&spec(), facts());
+    let after = hashes(&spec(), Facts { user_data: b"other".to_vec(), ..facts() });
+    assert_eq!(before.0, after.0);
+    assert_ne!(before.1, after.1);
+}
+
+#[test]
+fn new_bytes_of_a_node_config_change_the_spec_hash() {
+    let of = |user_data: &[u8]| Facts {
+        user_data: user_data.to_vec(),
+        new_data: NewData::ReplacesInstances,
+        ..facts()
+    };
+    let before = hashes(&spec(), of(b"a"));
+    assert_eq!(before, hashes(&spec(), of(b"a")));
+    assert_ne!(before.0, hashes(&spec(), of(b"b")).0);
+    // Pinned as the other one: an upgrade of the manager must not replace Nodes.
+    assert_eq!(before.0.as_str(), "v1-fc2da03d95ad1fe2");
+}
+
+#[test]
+fn only_a_foo_node_config_promises_that_its_data_has_no_token() {
+    let of = |api_group: &str, kind: &str| {
+        NewData::of(Some(&ContractReference {
+            api_group: api_group.into(),
+            kind: kind.into(),
+            name: "c".into(),
+        }))
+    };
+    assert_eq!(of("bootstrap.foo.com", "FooNodeConfig"), NewData::ReplacesInstances);
+    assert_eq!(of("bootstrap.cluster.x-k8s.io", "KubeadmConfig"), NewData::ForNewInstances);
+    assert_eq!(of("bootstrap.example.com", "FooNodeConfig"), NewData::ForNewInstances);
+    assert_eq!(NewData::of(None), NewData::ForNewInstances);
+}
+
+#[test]
+fn what_rolls_nodes_changes_the_spec_hash() {
+    let before = hashes(&spec(), facts()).0;
+    let changed = [
+        hashes(&FooMachinePoolSpec { instance_type: Some("m7i.xlarge".into()), ..spec() }, facts()).0,
+        hashes(&FooMachinePoolSpec { ssh_key_name: Some("k".into()), ..spec() }, facts()).0,
+        hashes(
+            &FooMachinePoolSpec {
+                metadata_options: ApiMetadata { http_put_response_hop_limit: 2, ..ApiMetadata::default() },
+                ..spec()
+            },
+            facts(),
+        )
+        .0,
+        hashes(&spec(), Facts { image: "ami-2".into(), ..facts() }).0,
+        hashes(&spec(), Facts { version: Some("v1.37.0".into()), ..facts() }).0,
+        hashes(&spec(), Facts { data_secret_name: "boot-2".into(), ..facts() }).0,
+    ];
+    for hash in changed {
+        assert_ne!(hash, before);
+    }
+}
+
+#[test]
+fn each_option_of_instances_replaces_them_and_its_absence_does_not() {
+    let set = |change: fn(&mut FooMachinePoolSpec)| {
+        let mut spec = spec();
+        change(&mut spec);
+        (hashes(&spec, facts()).0, template(&spec, facts()).unwrap().content)
+    };
+    let changes: [fn(&mut FooMachinePoolSpec); 16] = [
+        |it| it.detailed_monitoring = true,
+        |it| it.associate_public_ip_address = Some(true),
+        |it| it.associate_public_ip_address = Some(false),
+        |it| it.tenancy = Some(api::Tenancy::Default),
+        |it| it.tenancy = Some(api::Tenancy::Dedicated),
+        |it| it.cpu_options = Some(cores(2, 1)),
+        |it| it.cpu_options = Some(cores(1, 2)),
+        |it| it.cpu_options = Some(snp(Switch::Enabled)),
+        |it| it.cpu_options = Some(snp(Switch::Disabled)),
+        |it| it.cpu_credits = Some(api::CpuCredits::Standard),
+        |it| it.cpu_credits = Some(api::CpuCredits::Unlimited),
+        |it| it.nitro_enclaves = true,
+        |it| it.private_dns_name_options = Some(host(api::HostnameType::IpName)),
+        |it| it.private_dns_name_options = Some(host(api::HostnameType::ResourceName)),
+        |it| it.metadata_options.http_endpoint = Some(Switch::Disabled),
+        |it| it.metadata_options.http_protocol_ipv6 = Some(Switch::Enabled),
+    ];
+    let all: Vec<_> = changes.into_iter().map(set).collect();
+    let distinct: BTreeSet<_> = all.iter().map(|(hash, _)| hash.as_str()).collect();
+    assert_eq!(distinct.len(), changes.len(), "each is a change of its own");
+    assert!(!distinct.contains(hashes(&spec(), facts()).0.as_str()));
+    let same: [fn(&mut FooMachinePoolSpec); 3] = [
+        |it| it.metadata_options.http_endpoint = Some(Switch::Enabled),
+        |it| it.metadata_options.http_protocol_ipv6 = Some(Switch::Disabled),
+        |it| it.private_dns_name_options = Some(api::PrivateDnsNameOptions::default()),
+    ];
+    for change in same {
+        assert_eq!(set(change).0, hashes(&spec(), facts()).0, "what is EC2's default is no change");
+    }
+}
+
+#[test]
+fn a_volume_that_outlives_its_instance_replaces_instances_and_one_that_does_not_changes_nothing() {
+    let with = |delete_on_termination| {
+        let volume = api::Volume { size_gib: 20, delete_on_termination, ..api::Volume::default() };
+        hashes(&FooMachinePoolSpec { root_volume: Some(volume), ..spec() }, facts()).0
+    };
+    assert_eq!(with(None), with(Some(true)));
+    assert_ne!(with(None), with(Some(false)));
+    // Pinned before the field existed: an upgrade of the manager must not replace Nodes.
+    assert_eq!(with(None).as_str(), "v1-56270b451db6f544");
+}
+
+#[test]
+fn the_hash_of_a_pool_with_every_option_never_changes() {
+    let all = FooMachinePoolSpec {
+        detailed_monitoring: true,
+        associate_public_ip_address: Some(false),
+        tenancy: Some(api::Tenancy::Dedicated),
+        cpu_options: Some(api::CpuOptions { amd_sev_snp: Some(Switch::Enabled), ..cores(2, 1) }),
+        cpu_credits: Some(api::CpuCredits::Unlimited),
+        nitro_enclaves: true,
+        private_dns_name_options: Some(api::PrivateDnsNameOptions {
+            enable_resource_name_dns_a_record: Some(true),
+            enable_resource_name_dns_aaaa_record: Some(false),
+            ..host(api::HostnameType::ResourceName)
+        }),
+        metadata_options: ApiMetadata {
+            http_endpoint: Some(Switch::Disabled),
+            http_protocol_ipv6: Some(Switch::Enabled),
+            ..ApiMetadata::default()
+        },
+        root_volume: Some(api::Volume {
+            size_gib: 20,
+            delete_on_termination: Some(false),
+            ..api::Volume::default()
+        }),
+        ..spec()
+    };
+    // Names and order of the fields and variants in foo-model are part of it.
+    assert_eq!(hashes(&all, facts()).0.as_str(), "v1-6d9462e5b8b36017");
+}
+
+#[test]
+fn special_capacity_replaces_instances_and_the_order_of_licenses_does_not() {
+    let set = |change: &dyn Fn(&mut FooMachinePoolSpec)| {
+        let mut spec = spec();
+        change(&mut spec);
+        hashes(&spec, facts()).0
+    };
+    let place = |placement: api::Placement| {
+        move |it: &mut FooMachinePoolSpec| {
+            it.placement = Some(placement.clone());
+        }
+    };
+    let reserve = |reservation: api::CapacityReservation| {
+        move |it: &mut FooMachinePoolSpec| {
+            it.capacity_reservation = Some(reservation.clone());
+        }
+    };
+    let prefer =
+        |preference| reserve(api::CapacityReservation { preference: Some(preference), ..Default::default() });
+    let text = || Some("x".to_owned());
+    let volume = |snapshot: Option<&str>, rate| {
+        let snapshot_id = snapshot.map(str::to_owned);
+        move |it: &mut FooMachinePoolSpec| {
+            let volume = api::Volume { size_gib: 9, initialization_rate: rate, ..api::Volume::default() };
+            let snapshot_id = snapshot_id.clone();
+            it.volumes = vec![api::DataVolume { device_name: "/dev/xvdb".into(), snapshot_id, volume }];
+        }
+    };
+    let changes: [&dyn Fn(&mut FooMachinePoolSpec); 14] = [
+        &|_| {},
+        &place(api::Placement { group_name: text(), ..Default::default() }),
+        &place(api::Placement { group_id: text(), ..Default::default() }),
+        &place(api::Placement { group_name: text(), partition_number: Some(1), ..Default::default() }),
+        &place(api::Placement { host_resource_group_arn: text(), ..Default::default() }),
+        &prefer(api::ReservationPreference::Open),
+        &prefer(api::ReservationPreference::None),
+        &prefer(api::ReservationPreference::CapacityReservationsOnly),
+        &reserve(api::CapacityReservation { id: text(), ..Default::default() }),
+        &reserve(api::CapacityReservation { resource_group_arn: text(), ..Default::default() }),
+        &|it| it.license_configurations = vec!["a".into(), "b".into()],
+        &volume(None, None),
+        &volume(Some("snap-1"), None),
+        &volume(Some("snap-1"), Some(200)),
+    ];
+    let distinct: BTreeSet<_> = changes.iter().map(|change| set(change).to_string()).collect();
+    assert_eq!(distinct.len(), changes.len(), "each is a change of its own");
+    let other_order = set(&|it| it.license_configurations = vec!["b".into(), "a".into()]);
+    assert_eq!(other_order, set(changes[10]));
+}
+
+#[test]
+fn the_hash_of_a_pool_with_special_capacity_never_changes() {
+    let placement = |placement| FooMachinePoolSpec { placement: Some(placement), ..spec() };
+    let reserved = |capacity_reservation| FooMachinePoolSpec {
+        capacity_reservation: Some(capacity_reservation),
+        ..spec()
+    };
+    let volume = api::Volume { size_gib: 20, initialization_rate: Some(200), ..api::Volume::default() };
+    let all = FooMachinePoolSpec {
+        license_configurations: vec!["arn:b".into(), "arn:a".into()],
+        root_volume: Some(volume.clone()),
+        volumes: vec![api::DataVolume {
+            device_name: "/dev/xvdb".into(),
+            snapshot_id: Some("snap-1".into()),
+            volume,
+        }],
+        capacity_reservation: Some(api::CapacityReservation {
+            preference: Some(api::ReservationPreference::CapacityReservationsOnly),
+            ..Default::default()
+        }),
+        ..placement(api::Placement {
+            group_name: Some("spread".into()),
+            partition_number: Some(3),
+            ..Default::default()
+        })
+    };
+    let id = Some("x".to_owned());
+    let others = [
+        placement(api::Placement { group_id: id.clone(), ..Default::default() }),
+        placement(api::Placement { host_resource_group_arn: id.clone(), ..Default::default() }),
+        reserved(api::CapacityReservation { id: id.clone(), ..Default::default() }),
+        reserved(api::CapacityReservation { resource_group_arn: id, ..Default::default() }),
+    ];
+    let hashes = std::iter::once(&all).chain(&others).map(|spec| hashes(spec, facts()).0);
+    let hashes: Vec<String> = hashes.map(|hash| hash.to_string()).collect();
+    // Names and order of the fields and variants in foo-model are part of them.
+    assert_eq!(
+        hashes,
+        [
+            "v1-15a7be5a0b51c37b",
+            "v1-0ba328580672cd06",
+            "v1-648975394724783f",
+            "v1-b849475681911dd5",
+            "v1-c9947aa87c579c97"
+        ]
+    );
+}
+
+#[test]
+fn tags_make_a_new_version_and_roll_nothing() {
+    let before = hashes(&spec(), facts());
+    let after = hashes(&spec(), Facts { tags: BTreeMap::from([("a".into(), "b".into())]), ..facts() });
+    assert_eq!(before.0, after.0);
+    assert_ne!(before.1, after.1);
+}
+
+#[test]
+fn user_data_over_the_limit_is_refused_with_a_reason() {
+    let blocked =
+        template(&spec(), Facts { user_data: vec![0; USER_DATA_LIMIT + 1], ..facts() }).unwrap_err();
+    assert_eq!(blocked.reason, Reason::UserDataTooLarge);
+    assert!(blocked.message.contains("16385 bytes"), "{}", blocked.message);
+}
