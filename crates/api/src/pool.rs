@@ -243,6 +243,14 @@ pub struct FooMachinePoolSpec {
     /// How the provider replaces instances that were launched from an outdated launch template version.
     #[serde(default)]
     pub rollout: Rollout,
+    /// How many seconds an instance may live, counted from the creation of its Machine. The provider replaces it within the limits
+    /// of `rollout` in the last tenth of that time, each instance at a moment of its own, and drains its Node first. An
+    /// adopted instance is counted from its adoption, all instances again after a `clusterctl move`. Not while a roll-out is
+    /// under way, paused or failed. Range: 3600 to 31536000 (365 days, the most that Auto Scaling's own MaxInstanceLifetime has;
+    /// that one terminates instances without draining Nodes). Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 3600, max = 31_536_000))]
+    pub max_instance_lifetime_seconds: Option<i32>,
     /// How the provider replaces unhealthy Machines.
     #[serde(default)]
     pub remediation: Remediation,

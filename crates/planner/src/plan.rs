@@ -4,9 +4,9 @@ use crate::desired::{Desired, Goal};
 use crate::draft::Draft;
 use crate::memory::Memory;
 use crate::observed::Observed;
-use crate::situation::{Situation, announcement_states};
+use crate::situation::{Situation, announcement_states, next_expiry};
 use crate::steps::{
-    ends, group, hooks, interrupt, machines, objects, own, remediate, remove, replace, retain, size,
+    ends, expire, group, hooks, interrupt, machines, objects, own, remediate, remove, replace, retain, size,
     template, victims,
 };
 use crate::summary;
@@ -66,6 +66,7 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
             if replace::judge(situation, draft) {
                 remediate::remediate(situation, draft);
                 replace::replace(situation, draft);
+                expire::expire(situation, draft);
             }
             size::adjust(situation, draft);
             ends::end_released(situation, draft);
@@ -105,6 +106,7 @@ fn finish(situation: &Situation<'_>, mut draft: Draft) -> Plan {
         announcements: announcement_states(situation),
         template: summary::template(situation),
         rollout: summary::rollout(situation),
+        next_expiry: next_expiry(situation),
         events,
         next,
     };

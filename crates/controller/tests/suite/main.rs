@@ -13,6 +13,7 @@
 )]
 
 mod adopted;
+mod ages;
 mod alerts;
 mod announcements;
 mod api_faults;

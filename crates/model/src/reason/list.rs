@@ -467,7 +467,7 @@ reasons! {
 
     // RollingOut.
     NotRollingOut Good [RollingOut False]
-    "every instance is up to date, or nothing else is known"
+    "every instance is up to date and within its lifetime, or nothing else is known"
     ""
 
     AwaitingDeletion NeedsUser [RollingOut False]
@@ -501,6 +501,14 @@ reasons! {
     RollingBack NeedsUser [RollingOut True, PoolReady False]
     "the new launch template failed; instances are replaced by ones with the previous one"
     "as for `RolledBack`"
+
+    ReplacingExpired Waiting [RollingOut True, PoolReady True, PoolReady False]
+    "instances have reached the lifetime that `spec.maxInstanceLifetimeSeconds` allows, and are replaced within the limits of roll-outs; the message says how many, and what is waited for"
+    "wait; if it lasts: check what the message names. Without room, set `spec.rollout.maxUnavailable`, or raise `spec.maxSize`"
+
+    ExpiryWaiting NeedsUser [RollingOut True, PoolReady True, PoolReady False]
+    "instances have reached the lifetime that `spec.maxInstanceLifetimeSeconds` allows, and are not replaced yet; the message says what that waits for"
+    "see what the message names: a roll-out that is paused or failed, or `LaunchTemplateReady`"
 
     // Remediating.
     NotRemediating Good [Remediating False]

@@ -1,4 +1,4 @@
-//! The rules about replacing outdated and unhealthy Machines.
+//! The rules about replacing outdated, unhealthy and expired Machines.
 
 use super::announced::{ends_now, retires};
 use super::facts::Facts;
@@ -44,6 +44,17 @@ pub(super) fn is_overdue(facts: &Facts<'_>, name: &MachineName) -> bool {
     let late = since.until(facts.observed.now) >= Duration::from(facts.desired.rollout.ready_timeout);
     let late = late && facts.observed.clocks.proves_ages();
     is_replaced_by_provider(facts) && late && machine.node != NodeState::Ready
+}
+
+/// Whether its instance is in the last tenth of its lifetime or older, roll-outs are not paused, and its successor would be
+/// launched from content that has not failed.
+pub(super) fn is_expired(facts: &Facts<'_>, name: &MachineName) -> bool {
+    let rules = facts.desired.rollout;
+    let Some((machine, lifetime)) = facts.machines.get(name).zip(rules.max_lifetime) else { return false };
+    let tenths = machine.created.until(facts.observed.now).saturating_mul(10);
+    let old = facts.observed.clocks.proves_ages() && tenths >= Duration::from(lifetime).saturating_mul(9);
+    let works = matches!(facts.desired.template, Wanted::Ready(_)) && failed_content(facts).is_none();
+    old && works && rules.paused.is_none()
 }
 
 fn is_replaced_by_provider(facts: &Facts<'_>) -> bool {

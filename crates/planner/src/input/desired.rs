@@ -195,6 +195,9 @@ pub struct Rollout {
     pub on_failure: OnFailure,
     /// Why it is paused, if it is.
     pub paused: Option<RolloutPause>,
+    /// How old an instance may become; one that is older is replaced within the same limits. `None`: no limit.
+    #[serde(default)]
+    pub max_lifetime: Option<Seconds>,
 }
 
 /// Why a roll-out is paused.

@@ -8,7 +8,8 @@
 //!    replicas), `content` (what instances were launched from, and what new ones will be launched from), `member`
 //!    (group, FooMachines and Machines joined), `counts`;
 //! 2. `rollout`: the progress of replacements ([`Progress`]);
-//! 3. `announced`: what AWS announced, which instances are at risk, and the surge for them ([`RebalanceSurge`]).
+//! 3. `announced`: what AWS announced, which instances are at risk, and the surge for them ([`RebalanceSurge`]);
+//!    `expiry`: which instances are too old, and the surge for them ([`Expiry`]).
 //!
 //! `template`, `group` and `adoption` derive from the facts what several steps and conditions need; `unhealthy` does from the
 //! whole situation.
@@ -17,6 +18,7 @@ mod adoption;
 mod announced;
 mod content;
 mod counts;
+mod expiry;
 mod facts;
 mod group;
 mod member;
@@ -29,6 +31,7 @@ mod view;
 pub(crate) use adoption::{AdoptionState, adoption, is_secured, is_to_come};
 pub(crate) use announced::{announcement_states, at_risk, cooldown_since, is_advised, is_recommended, round};
 pub(crate) use content::ContentState;
+pub(crate) use expiry::{ExpiryHold, expired, next_expiry};
 pub(crate) use facts::Facts;
 pub(crate) use group::{
     Difference, differences, group_is_gone, lacking_tags, launches_suspended_by_aws, mix, obstacle,
@@ -45,6 +48,7 @@ use crate::desired::Desired;
 use crate::memory::Memory;
 use crate::observed::Observed;
 use announced::RebalanceSurge;
+use expiry::Expiry;
 use rollout::Progress;
 
 /// The facts of one pool, and what follows from them.
@@ -52,6 +56,8 @@ pub(crate) struct Situation<'a> {
     facts: Facts<'a>,
     /// The progress of the roll-out.
     pub(crate) rollout: Progress,
+    /// Instances that are too old.
+    pub(crate) expiry: Expiry,
     /// Surge that replaces instances at risk.
     spare: RebalanceSurge,
 }
@@ -69,8 +75,9 @@ impl<'a> Situation<'a> {
     pub(crate) fn new(desired: &'a Desired, observed: &'a Observed, memory: &'a Memory) -> Self {
         let facts = Facts::of(desired, observed, memory);
         let rollout = Progress::of(&facts);
+        let expiry = Expiry::of(&facts, rollout);
         let spare = RebalanceSurge::of(&facts, rollout);
-        Self { facts, rollout, spare }
+        Self { facts, rollout, expiry, spare }
     }
 
     /// The total number of instances: the desired replicas plus surge.
@@ -80,12 +87,12 @@ impl<'a> Situation<'a> {
 
     /// Surge: instances beyond the desired replicas, for replacements.
     pub(crate) fn surge(&self) -> u32 {
-        self.rollout.surge.max(self.spare.wanted)
+        self.rollout.surge.max(self.spare.wanted).max(self.expiry.surge)
     }
 
     /// Surge, including that for members whose replacement has begun and that still exist.
     fn surge_retained(&self) -> u32 {
-        self.rollout.surge_retained.max(self.spare.held)
+        self.rollout.surge_retained.max(self.spare.held).max(self.expiry.surge_retained)
     }
 
     /// Interrupted instances that the surge does not already replace.

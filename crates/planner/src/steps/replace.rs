@@ -14,7 +14,7 @@ use crate::report::EventTrigger;
 use crate::situation::{
     ContentState, MachineState, Member, Phase, Situation, View, available_from, is_available, staying,
 };
-use crate::steps::budget::room_to_drain;
+use crate::steps::budget::{canary, room_to_drain};
 use crate::steps::delete::delete_machine;
 use foo_model::{EventReason, Machine, MachineName, NodeState, Seconds, SpecHash, Timestamp, count};
 use std::collections::BTreeSet;
@@ -327,16 +327,4 @@ fn why(situation: &Situation<'_>, member: &Member<'_>, target: &SpecHash) -> Str
         Phase::RollingBack => format!("rolled back from {from} to {target}"),
         _ => format!("rolled from {from} to {target}"),
     }
-}
-
-/// Until one instance of the new content is available, replaces one at a time.
-fn canary(situation: &Situation<'_>, draft: &Draft, unproven: u32) -> u32 {
-    if situation.rollout.updated_available > 0 {
-        return u32::MAX;
-    }
-    let under_way = unproven
-        .saturating_add(situation.counts.departing)
-        .saturating_add(situation.unlaunched())
-        .saturating_add(count(&draft.deleted));
-    1_u32.saturating_sub(under_way)
 }

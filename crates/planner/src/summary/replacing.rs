@@ -1,10 +1,10 @@
-//! Messages about the replacement of outdated and unhealthy instances.
+//! Messages about the replacement of outdated, expired and unhealthy instances.
 
 use super::parts::{condition, many};
 use crate::desired::{Goal, RolloutPause, Wanted};
 use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status};
 use crate::situation::{
-    ContentState, MachineState, Phase, Situation, View, is_available, staying, unhealthy,
+    ContentState, ExpiryHold, MachineState, Phase, Situation, View, is_available, staying, unhealthy,
 };
 use foo_model::{Reason, some_names};
 
@@ -60,13 +60,15 @@ fn message(situation: &Situation<'_>, phase: RolloutPhase) -> String {
         }
         RolloutPhase::Halted => failed.to_owned(),
         RolloutPhase::RolledBack => format!("rolled back, the new launch template version failed: {failed}"),
-        RolloutPhase::Rolling => waits_for(situation),
-        RolloutPhase::RollingBack => format!("{failed}; {}", waits_for(situation)),
+        RolloutPhase::Rolling => waits_for(situation, situation.rollout.blocked_by_limits),
+        RolloutPhase::RollingBack => {
+            format!("{failed}; {}", waits_for(situation, situation.rollout.blocked_by_limits))
+        }
     }
 }
 
-fn waits_for(situation: &Situation<'_>) -> String {
-    if situation.rollout.blocked_by_limits {
+fn waits_for(situation: &Situation<'_>, blocked_by_limits: bool) -> String {
+    if blocked_by_limits {
         return "cannot replace an instance: rollout.maxUnavailable allows none to be unavailable, and maxSize or an \
                 external autoscaler allows none to be added"
             .to_owned();
@@ -90,7 +92,44 @@ fn waits_for(situation: &Situation<'_>) -> String {
     }
 }
 
+/// A roll-out, and the replacement of expired instances, which has the same limits.
 pub(super) fn rolling_out(situation: &Situation<'_>) -> Condition {
+    let Condition { kind, status, reason, message } = of_outdated(situation);
+    let Some(expired) = expired(situation) else { return condition(kind, status, reason, message) };
+    let said = if message.is_empty() { expired } else { format!("{message}; {expired}") };
+    match (reason, situation.expiry.hold) {
+        (Reason::NotRollingOut | Reason::AwaitingDeletion, None) => {
+            condition(kind, Status::True, Reason::ReplacingExpired, said)
+        }
+        (Reason::NotRollingOut | Reason::AwaitingDeletion, Some(_)) => {
+            condition(kind, Status::True, Reason::ExpiryWaiting, said)
+        }
+        _ => condition(kind, status, reason, said),
+    }
+}
+
+/// How many instances have reached their lifetime, and what their replacement waits for.
+fn expired(situation: &Situation<'_>) -> Option<String> {
+    let expiry = situation.expiry;
+    let lifetime = situation.desired.rollout.max_lifetime.filter(|_| expiry.due > 0)?;
+    let waits = match expiry.hold {
+        // It replaces them as well, if they are outdated.
+        Some(ExpiryHold::RollingOut) => return None,
+        Some(ExpiryHold::Paused) => "they are replaced once roll-outs are no longer paused".to_owned(),
+        Some(ExpiryHold::Failed) => {
+            "they are not replaced while the content of the spec counts as failed".to_owned()
+        }
+        Some(ExpiryHold::Content) => {
+            "they are replaced once the group launches instances with the content of the spec".to_owned()
+        }
+        None => waits_for(situation, expiry.blocked_by_limits),
+    };
+    let instances = many(expiry.due, "instance");
+    let verb = if expiry.due == 1 { "has" } else { "have" };
+    Some(format!("{instances} {verb} reached the maximum lifetime of {lifetime}; {waits}"))
+}
+
+fn of_outdated(situation: &Situation<'_>) -> Condition {
     let kind = ConditionKind::RollingOut;
     let Some(report) = rollout(situation) else {
         return condition(kind, Status::False, Reason::NotRollingOut, "");

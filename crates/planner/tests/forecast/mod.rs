@@ -130,6 +130,29 @@ fn what_waits_for_others_is_no_end() {
     assert_eq!(paused.actions.len(), 0, "{paused:?}");
 }
 
+/// Each successor reaches its own lifetime, and so on for ever: a forecast ends before that.
+#[test]
+fn instances_that_have_expired_are_replaced_and_later_ones_are_not_foreseen() {
+    let mut world = pool().of(3).with_surge(1).lacking_at_most(0).living(86_400).running();
+    let young = forecast_of(&mut world);
+    assert_eq!((young.end, young.takes, young.deletions.len()), (End::Settled, Duration::ZERO, 0));
+    world.grow_old(86_400);
+    let old = forecast_of(&mut world);
+    assert_eq!(
+        (old.end, old.deletions.len(), old.launches),
+        (End::Settled, 3, 3),
+        "{:#?}",
+        old.report.conditions
+    );
+    assert_eq!((old.least_ready, old.most_instances), (3, 4));
+    assert_eq!(deleted(&old), play(&mut world));
+    // One that reaches its lifetime while a roll-out takes place is replaced by that.
+    world.desired.template = Wanted::Ready(content("v2", "d2"));
+    world.grow_old(76_000);
+    let rolled = forecast_of(&mut world);
+    assert_eq!((rolled.end, rolled.deletions.len()), (End::Settled, 3), "{:#?}", rolled.deletions);
+}
+
 /// What has begun before is part of it.
 #[test]
 fn a_roll_out_that_is_under_way_is_continued() {

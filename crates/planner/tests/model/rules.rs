@@ -38,7 +38,7 @@ pub(crate) fn always() -> Vec<Property<Scenario>> {
         always("I7 no more Machines are chosen than are too many", |scenario, state| {
             // Too many are, beside what the desired replicas lost, what was launched in advance for a roll-out or for an instance
             // that goes without us, once that was not needed after all.
-            let rolls = state.content > 1 || scenario.whose == Whose::Adoptable;
+            let rolls = state.content > 1 || scenario.whose == Whose::Adoptable || scenario.expired > 0;
             let advance = if rolls { scenario.surge } else { 0 };
             state.tale.victims <= state.tale.lowered + state.tale.robbed + advance
         }),
@@ -136,6 +136,12 @@ pub(crate) mod reach {
     pub(crate) fn renewed() -> Property<Scenario> {
         some("all are of the new content", |_, state| {
             state.content > 1 && state.units.iter().all(|unit| unit.version == state.content && unit.serves())
+        })
+    }
+
+    pub(crate) fn all_young() -> Property<Scenario> {
+        some("every expired instance is replaced", |scenario, state| {
+            state.units.iter().all(|unit| !scenario.has_expired(unit) && unit.serves())
         })
     }
 

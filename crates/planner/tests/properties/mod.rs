@@ -58,6 +58,8 @@ enum Step {
     OldLeaderPasses,
     Managed(bool),
     Content(u8),
+    /// All Machines become older by this many seconds.
+    GrowOld(u32),
     /// The Nodes of this content do not join from now on.
     Broken(u8),
     DeletePool,
@@ -254,6 +256,7 @@ fn happen(world: &mut World, step: Step) {
         }
         Step::Managed(true) => world.let_another_controller_manage(1, 5),
         Step::Managed(false) => world.manage_again(),
+        Step::GrowOld(seconds) => world.grow_old(seconds),
         Step::Content(number) => {
             let content = crate::world::content(&format!("v{number}"), "d1");
             world.desired.template = foo_planner::desired::Wanted::Ready(content);

@@ -59,6 +59,11 @@ pub(super) const POOL_OPTIONS: &[PoolOption] = &[
     option("max-surge", Value::Number(Pool::with_surge), "`rollout.maxSurge`; 0 without it"),
     option("max-unavailable", Value::Number(Pool::lacking_at_most), "`rollout.maxUnavailable`; 1 without it"),
     option(
+        "max-lifetime",
+        Value::Number(Pool::living),
+        "`spec.maxInstanceLifetimeSeconds`; without it instances may have any age",
+    ),
+    option(
         "stabilization",
         Value::Number(Pool::stabilized_for),
         "seconds that lowered replicas must last before unmarked Machines are deleted; 0 without it",
@@ -111,6 +116,11 @@ const BEGINNING: &[Command] = &[
 
 const WORK: &[Command] = &[
     command("wait", Form::Number("SECONDS", |world, seconds| world.wait(u64::from(seconds))), "time passes"),
+    command(
+        "grow-old",
+        Form::Number("SECONDS", World::grow_old),
+        "all Machines become older; no time passes for anything else",
+    ),
     command("aws", Form::Plain(|world| world.cloud.work(world.now)), "AWS does one step of all its work"),
     command(
         "capi",

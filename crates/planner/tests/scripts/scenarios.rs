@@ -25,6 +25,7 @@ scenarios! {
     autoscaler_reverts
     bootstrap_missing
     create
+    expiry
     foo_machine_deleted
     foreign_group
     group_deleted_by_hand

@@ -57,6 +57,7 @@ pub(crate) fn pool() -> Pool {
             ready_timeout: Seconds(600),
             on_failure: OnFailure::Halt,
             paused: None,
+            max_lifetime: None,
         },
         remediation: Remediation {
             enabled: true,
@@ -108,6 +109,12 @@ impl Pool {
 
     pub(crate) fn with_surge(mut self, max_surge: u32) -> Self {
         self.0.rollout.max_surge = IntOrPercent::Count(max_surge);
+        self
+    }
+
+    /// How many seconds an instance may live.
+    pub(crate) fn living(mut self, seconds: u32) -> Self {
+        self.0.rollout.max_lifetime = Some(Seconds(seconds));
         self
     }
 

@@ -48,6 +48,7 @@ fn full_pool() -> Value {
             "strategy": "OnDelete", "maxSurge": "25%", "maxUnavailable": 2, "readyTimeoutSeconds": 600,
             "onFailure": "Rollback",
         },
+        "maxInstanceLifetimeSeconds": 2_592_000,
         "remediation": {
             "enabled": false, "maxInFlight": "10%", "unhealthyLimit": 3, "joinTimeoutSeconds": 0,
         },

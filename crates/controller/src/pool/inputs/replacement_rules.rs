@@ -34,6 +34,11 @@ pub(in crate::pool) fn rollout(gathered: &Gathered) -> Rollout {
             api::RolloutFailurePolicy::Rollback => OnFailure::Rollback,
         },
         paused: paused(&gathered.pool),
+        max_lifetime: gathered
+            .pool
+            .spec
+            .max_instance_lifetime_seconds
+            .map(|seconds| Seconds(unsigned(seconds))),
     }
 }
 

@@ -94,7 +94,9 @@ impl Pools {
         let pools: Api<FooMachinePool> = Api::namespaced(client.clone(), &gathered.namespace());
         let while_paused =
             if paused { publish::paused_pool_status(&gathered.pool, report, now) } else { None };
-        let status = while_paused.unwrap_or_else(|| publish::pool_status(&gathered.pool, report, extra, now));
+        let clock = self.context.kubernetes_clock.found().difference;
+        let status =
+            while_paused.unwrap_or_else(|| publish::pool_status(&gathered.pool, report, extra, (now, clock)));
         let written = self
             .pool_status
             .apply_if_changed(&pools, gathered.pool.as_ref(), gathered.pool.status.as_ref(), &status)
