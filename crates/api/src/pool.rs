@@ -24,6 +24,7 @@ mod image;
 pub mod image_source;
 mod instance;
 mod launch;
+pub mod life;
 mod replace;
 mod status;
 
@@ -38,6 +39,7 @@ pub use launch::{
     DataVolume, HttpTokens, MetadataOptions, MixedInstances, MixedInstancesOverride, Spot, SpotStrategy,
     UserDataBucket, UserDataStorage, Volume, VolumeType,
 };
+pub use life::{MaintenanceWindow, Weekday};
 pub use replace::{Remediation, Rollout, RolloutFailurePolicy, RolloutStrategy, ScaleIn, VictimPolicy};
 pub use status::{
     FooMachinePoolStatus, GroupStatus, ImageStatus, LaunchTemplateStatus, NodeInfo, RolloutStatus,
@@ -251,6 +253,15 @@ pub struct FooMachinePoolSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 3600, max = 31_536_000))]
     pub max_instance_lifetime_seconds: Option<i32>,
+    /// When the provider may begin to replace instances by its own choice: outdated ones (`rollout`, also if a newer image is
+    /// recommended), and those that reach their lifetime (`maxInstanceLifetimeSeconds`). Outside of all windows it begins no such
+    /// replacement, and ends what has begun. At any time it changes the number of instances, replaces unhealthy ones, does what
+    /// announcements of AWS require, and launches new instances with the newest content. The annotation
+    /// `infrastructure.foo.com/rollout-now` opens the windows until it is removed. Default: at any time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 10))]
+    #[x_kube(merge_strategy = ListMerge::Atomic)]
+    pub maintenance_windows: Vec<MaintenanceWindow>,
     /// How the provider replaces unhealthy Machines.
     #[serde(default)]
     pub remediation: Remediation,

@@ -4,7 +4,7 @@ use crate::desired::{Desired, Goal};
 use crate::draft::Draft;
 use crate::memory::Memory;
 use crate::observed::Observed;
-use crate::situation::{Situation, announcement_states, next_expiry};
+use crate::situation::{Situation, announcement_states, next_expiry, window_changes};
 use crate::steps::{
     ends, expire, group, hooks, interrupt, machines, objects, own, remediate, remove, replace, retain, size,
     template, victims,
@@ -68,6 +68,7 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
                 replace::replace(situation, draft);
                 expire::expire(situation, draft);
             }
+            wake_at_window(situation, draft);
             size::adjust(situation, draft);
             ends::end_released(situation, draft);
             hooks::provide(situation, draft);
@@ -86,6 +87,14 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
             hooks::serve(situation, draft);
         }
         Goal::Orphan => own::release_pool(situation, draft),
+    }
+}
+
+/// Plans again when a maintenance window opens or closes, if that matters.
+fn wake_at_window(situation: &Situation<'_>, draft: &mut Draft) {
+    let replaces = situation.rollout.phase.is_replacing() || situation.expiry.due > 0;
+    if let Some(changes) = window_changes(situation).filter(|_| replaces) {
+        draft.wake_at(changes);
     }
 }
 

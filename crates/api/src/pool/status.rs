@@ -116,7 +116,7 @@ pub struct ImageStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RolloutStatus {
-    /// `Finished`, `OnDelete`, `Paused`, `Waiting`, `Preparing`, `Rolling`, `Halted`, `RollingBack` or
+    /// `Finished`, `OnDelete`, `Paused`, `Waiting`, `Preparing`, `AwaitingWindow`, `Rolling`, `Halted`, `RollingBack` or
     /// `RolledBack`.
     pub phase: String,
     /// Hash of the settings that all instances have when the roll-out is finished.

@@ -61,3 +61,4 @@ mod tenants;
 mod unmanaged;
 mod upkeep;
 mod user_data;
+mod windows;

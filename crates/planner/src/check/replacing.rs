@@ -1,18 +1,21 @@
 //! The rules about replacing outdated, unhealthy and expired Machines.
 
-use super::announced::{ends_now, retires};
+use super::announced::{ends_now, may_be_replaced, retires};
 use super::facts::Facts;
 use super::rule::{Found, Violation};
 use super::sizes::{staying_instances, target};
 use crate::action::{Action, GroupAction, MachineAction, Precondition};
-use crate::desired::{Goal, OnFailure, Strategy, Wanted};
+use crate::desired::{Goal, Maintenance, OnFailure, Strategy, Wanted};
 use crate::observed::Verdict;
-use foo_model::{Instance, LifecycleState, MachineName, NodeState, SpecHash, TemplateVersion, count};
+use foo_model::{
+    Agreement, Instance, LifecycleState, MachineName, NodeState, SpecHash, TemplateVersion, count,
+};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
     stays_available(facts, found);
+    replaces_in_windows(facts, found);
     launches_no_quarantined(facts, found);
 }
 
@@ -136,6 +139,37 @@ fn stays_available(facts: &Facts<'_>, found: &mut Found) {
         .filter(|name| !going.contains(name) && serves(facts, name));
     let left = count(left);
     found.check(left >= floor, || Violation::TooFewAvailable { left, floor });
+}
+
+/// Outside of maintenance windows no Machine is deleted that is only outdated or too old. A rollback also replaces what does
+/// not serve.
+fn replaces_in_windows(facts: &Facts<'_>, found: &mut Found) {
+    let now = facts.observed.now;
+    let open = match &facts.desired.maintenance {
+        Maintenance::Always => true,
+        Maintenance::Window { opens, closes } => {
+            (*opens..*closes).contains(&now) && facts.observed.clocks != Agreement::Differ
+        }
+        Maintenance::Unusable(_) => false,
+    };
+    if open || facts.desired.goal != Goal::Run {
+        return;
+    }
+    let rolls_back = failed_content(facts).is_some();
+    for action in facts.actions {
+        let Action::Machine(MachineAction::DeleteMachine { name, only_if: Precondition::SameUid, .. }) =
+            action
+        else {
+            continue;
+        };
+        let forced = facts.is_lost(name)
+            || is_unhealthy(facts, name)
+            || ends_now(facts, name)
+            || retires(facts, name)
+            || may_be_replaced(facts, name)
+            || (rolls_back && !serves(facts, name));
+        found.check(forced, || Violation::ReplacedOutsideWindow { machine: name.clone() });
+    }
 }
 
 /// Whether its Node is Ready, for new content long enough.

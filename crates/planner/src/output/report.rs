@@ -217,6 +217,8 @@ pub enum RolloutPhase {
     Waiting,
     /// The launch template version or the group is being prepared.
     Preparing,
+    /// It waits for a maintenance window.
+    AwaitingWindow,
     /// Outdated instances are being replaced.
     Rolling,
     /// The new content failed; no instance is replaced.
@@ -356,6 +358,7 @@ mod tests {
             "Paused",
             "Waiting",
             "Preparing",
+            "AwaitingWindow",
             "Rolling",
             "Halted",
             "RollingBack",

@@ -5,6 +5,7 @@ use super::group::launches_wanted_content;
 use super::member::{MachineState, Member};
 use super::rollout::{Phase, Progress, room};
 use super::view::View;
+use super::window::window_hold;
 use crate::desired::{Goal, Wanted};
 use foo_model::{Timestamp, count, expires_at};
 
@@ -34,6 +35,8 @@ pub(crate) enum ExpiryHold {
     Failed,
     /// New instances are not launched from the content of the spec: it is blocked, or the group does not use it yet.
     Content,
+    /// No maintenance window is open.
+    Window,
     /// A roll-out is under way. Only one kind of replacement runs at a time.
     RollingOut,
 }
@@ -55,8 +58,10 @@ impl Expiry {
             // Until one instance of the content serves, it is not known to work.
             None if rollout.updated_available == 0 => room(facts, 1),
             None => room(facts, many),
-            // It may pass in a moment: successors that exist or are launching stay.
-            Some(ExpiryHold::Content) => room(facts, many).min(beyond),
+            // Successors that are on their way stay. Once they serve, as many are too many, expired ones first.
+            Some(ExpiryHold::Content | ExpiryHold::Window) => {
+                room(facts, many).min(beyond).min(rollout.on_their_way(coming))
+            }
             Some(ExpiryHold::Paused | ExpiryHold::Failed | ExpiryHold::RollingOut) => 0,
         };
         let unavailable = facts.desired.rollout.unavailable(facts.target.replicas);
@@ -88,7 +93,8 @@ pub(crate) fn next_expiry(facts: &Facts<'_>) -> Option<Timestamp> {
     facts.members_that_are(MachineState::Active).filter_map(|member| end_of(facts, member)).min()
 }
 
-fn has_expired(facts: &Facts<'_>, member: &Member<'_>) -> bool {
+/// Whether a member has reached its lifetime.
+pub(crate) fn has_expired(facts: &Facts<'_>, member: &Member<'_>) -> bool {
     facts.knows_ages() && end_of(facts, member).is_some_and(|end| end <= facts.observed.now)
 }
 
@@ -112,7 +118,11 @@ fn hold(facts: &Facts<'_>, phase: Phase) -> Option<ExpiryHold> {
         Phase::Halted => Some(ExpiryHold::Failed),
         Phase::Finished | Phase::OnDelete | Phase::Waiting => {
             let ready = matches!(facts.desired.template, Wanted::Ready(_)) && launches_wanted_content(facts);
-            (!ready).then_some(ExpiryHold::Content)
+            let in_window = || window_hold(facts).is_none();
+            match ready {
+                false => Some(ExpiryHold::Content),
+                true => (!in_window()).then_some(ExpiryHold::Window),
+            }
         }
     }
 }

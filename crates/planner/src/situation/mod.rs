@@ -11,6 +11,7 @@
 //! 3. `announced`: what AWS announced, which instances are at risk, and the surge for them ([`RebalanceSurge`]);
 //!    `expiry`: which instances are too old, and the surge for them ([`Expiry`]).
 //!
+//! `window` derives from the facts whether the provider may replace instances by its own choice, which the last two use.
 //! `template`, `group` and `adoption` derive from the facts what several steps and conditions need; `unhealthy` does from the
 //! whole situation.
 
@@ -27,11 +28,12 @@ mod size;
 mod template;
 mod unhealthy;
 mod view;
+mod window;
 
 pub(crate) use adoption::{AdoptionState, adoption, is_secured, is_to_come};
 pub(crate) use announced::{announcement_states, at_risk, cooldown_since, is_advised, is_recommended, round};
 pub(crate) use content::ContentState;
-pub(crate) use expiry::{ExpiryHold, expired, next_expiry};
+pub(crate) use expiry::{ExpiryHold, expired, has_expired, next_expiry};
 pub(crate) use facts::Facts;
 pub(crate) use group::{
     Difference, differences, group_is_gone, lacking_tags, launches_suspended_by_aws, mix, obstacle,
@@ -43,6 +45,7 @@ pub(crate) use size::{Capacity, ReplicasManagedBy};
 pub(crate) use template::{MissingObject, TemplateState, missing_object, template_state};
 pub(crate) use unhealthy::unhealthy;
 pub(crate) use view::View;
+pub(crate) use window::{WindowHold, window_changes, window_hold};
 
 use crate::desired::Desired;
 use crate::memory::Memory;

@@ -207,7 +207,10 @@ fn failure(situation: &Situation<'_>, draft: &mut Draft) -> Option<String> {
     }
     // Once one instance of the content serves, missing instances say nothing about it; nor do they in a
     // rollback to content that was launched before. `CapacityAvailable` reports them.
-    let is_first = situation.rollout.updated_available == 0 && situation.rollout.phase == Phase::Rolling;
+    let rollout = situation.rollout;
+    // Before its window a roll-out has launched nothing itself.
+    let is_first =
+        rollout.updated_available == 0 && rollout.phase == Phase::Rolling && !rollout.awaits_window;
     let since = progress.waiting_since.filter(|_| is_first)?;
     // An instance that came late has its full time; that one after another comes and fails is a failure as
     // well.
@@ -251,9 +254,14 @@ fn failure_of(
     None
 }
 
-/// Deletes outdated Machines within the limits: first those that do not serve, then serving ones.
+/// Deletes outdated Machines within the limits: first those that do not serve, then serving ones. Outside of maintenance
+/// windows none, except what a rollback replaces that does not serve.
 pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     if !situation.rollout.phase.is_replacing() || situation.sizable_group().is_none() {
+        return;
+    }
+    let waits = situation.rollout.awaits_window;
+    if waits && situation.rollout.phase != Phase::RollingBack {
         return;
     }
     // How long a new Node has been Ready is an age, and the reason to delete the Machine it replaces.
@@ -298,7 +306,7 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
         gone.iter().cloned().chain(taken.iter().map(|candidate| candidate.member.name.clone())).collect();
     let serving = |member: &Member<'_>| {
         let outdated = member.content == ContentState::Outdated;
-        outdated && is_available(situation, member) && !gone.contains(&member.name)
+        outdated && is_available(situation, member) && !waits && !gone.contains(&member.name)
     };
     let mut queue = Queue::of(situation, serving).without(&going, situation);
     let budget = budget.min(count(&taken).saturating_add(available.saturating_sub(floor)));

@@ -7,7 +7,7 @@ use crate::action::{MachineAction, Precondition};
 use crate::desired::VictimPolicy;
 use crate::draft::{Draft, Postponed, Stage, Until};
 use crate::report::EventTrigger;
-use crate::situation::{ContentState, MachineState, Member, Situation, is_available};
+use crate::situation::{ContentState, MachineState, Member, Situation, has_expired, is_available};
 use crate::steps::budget::room_to_drain;
 use foo_model::{EventReason, Health, Machine, MachineName, NodeState, RemovalMark, Timestamp, Zone, count};
 use std::cmp::Ordering;
@@ -22,11 +22,12 @@ enum Rank {
     NeverJoined,
     NotReady,
     Outdated,
+    Expired,
     Ordinary,
 }
 
 impl Rank {
-    fn of(member: &Member<'_>, machine: &Machine) -> Self {
+    fn of(situation: &Situation<'_>, member: &Member<'_>, machine: &Machine) -> Self {
         if machine.mark == RemovalMark::DeleteFirst {
             Self::Marked
         } else if member.instance.health == Health::Unhealthy || machine.unhealthy_because().is_some() {
@@ -37,6 +38,8 @@ impl Rank {
             Self::NotReady
         } else if member.content == ContentState::Outdated {
             Self::Outdated
+        } else if has_expired(situation, member) {
+            Self::Expired
         } else {
             Self::Ordinary
         }
@@ -59,6 +62,7 @@ impl Rank {
             (Self::NeverJoined, _) => "its Node never joined",
             (Self::NotReady, _) => "its Node is not Ready",
             (Self::Outdated, _) => "it was launched from an outdated template version",
+            (Self::Expired, _) => "it has reached its maximum lifetime",
             (Self::Ordinary, VictimPolicy::Oldest) => "it is the oldest in the fullest zone",
             (Self::Ordinary, VictimPolicy::Newest) => "it is the newest in the fullest zone",
         }
@@ -266,9 +270,12 @@ fn delete(situation: &Situation<'_>, candidate: &Candidate<'_, '_>, excess: u32,
     let target = situation.target.spec_replicas;
     let only_if = match candidate.rank {
         Rank::Marked => Precondition::StillMarkedForDeletion { replicas: target },
-        Rank::Unhealthy | Rank::NeverJoined | Rank::NotReady | Rank::Outdated | Rank::Ordinary => {
-            Precondition::ReplicasAtMost { replicas: target }
-        }
+        Rank::Unhealthy
+        | Rank::NeverJoined
+        | Rank::NotReady
+        | Rank::Outdated
+        | Rank::Expired
+        | Rank::Ordinary => Precondition::ReplicasAtMost { replicas: target },
     };
     let reason = candidate.rank.reason(situation.desired.scale_in.policy);
     let why = format!("{excess} over the desired {}; {reason}", situation.target.replicas);
@@ -306,7 +313,7 @@ impl<'s, 'a> Queue<'s, 'a> {
             .members_that_are(MachineState::Active)
             .filter_map(|member| {
                 let machine = member.machine?;
-                Some(Candidate { rank: Rank::of(member, machine), member, machine })
+                Some(Candidate { rank: Rank::of(situation, member, machine), member, machine })
             })
             .collect();
         candidates.sort_by(|a, b| a.rank.cmp(&b.rank).then_with(|| by_policy(a.rank.policy(policy), a, b)));

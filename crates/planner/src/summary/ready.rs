@@ -58,7 +58,8 @@ fn status(situation: &Situation<'_>, reason: Reason) -> Status {
         | Reason::TooManyMachines
         | Reason::RolloutPreparing
         | Reason::RolloutPaused
-        | Reason::ExpiryWaiting => true,
+        | Reason::ExpiryWaiting
+        | Reason::AwaitingMaintenanceWindow => true,
         Reason::RollingOut => !situation.rollout.blocked_by_limits,
         Reason::ReplacingExpired => !situation.expiry.blocked_by_limits,
         _ => false,
@@ -71,7 +72,8 @@ fn status(situation: &Situation<'_>, reason: Reason) -> Status {
 /// Whether as many instances are in service as are desired, less those that a roll-out may make unavailable.
 fn serves(situation: &Situation<'_>) -> bool {
     let target = situation.target.replicas;
-    let rolls = situation.rollout.phase.is_replacing() || situation.expiry.is_replacing();
+    let rollout = situation.rollout;
+    let rolls = rollout.phase.is_replacing() && !rollout.awaits_window || situation.expiry.is_replacing();
     let unavailable = if rolls { situation.desired.rollout.unavailable(target) } else { 0 };
     situation.counts.without_foo_machine == 0
         && situation.counts.serving >= target.saturating_sub(unavailable)

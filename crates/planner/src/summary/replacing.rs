@@ -4,7 +4,8 @@ use super::parts::{condition, many};
 use crate::desired::{Goal, RolloutPause, Wanted};
 use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status};
 use crate::situation::{
-    ContentState, ExpiryHold, MachineState, Phase, Situation, View, is_available, staying, unhealthy,
+    ContentState, ExpiryHold, MachineState, Phase, Situation, View, WindowHold, is_available, staying,
+    unhealthy, window_hold,
 };
 use foo_model::{Reason, some_names};
 
@@ -22,6 +23,7 @@ pub(crate) fn rollout(situation: &Situation<'_>) -> Option<RolloutReport> {
         Phase::Waiting => RolloutPhase::Waiting,
         Phase::Preparing => RolloutPhase::Preparing,
         Phase::Halted => RolloutPhase::Halted,
+        Phase::Rolling if progress.awaits_window => RolloutPhase::AwaitingWindow,
         Phase::Rolling => RolloutPhase::Rolling,
         Phase::RollingBack => RolloutPhase::RollingBack,
     };
@@ -60,11 +62,28 @@ fn message(situation: &Situation<'_>, phase: RolloutPhase) -> String {
         }
         RolloutPhase::Halted => failed.to_owned(),
         RolloutPhase::RolledBack => format!("rolled back, the new launch template version failed: {failed}"),
+        RolloutPhase::AwaitingWindow => awaits_window(situation).unwrap_or_default(),
         RolloutPhase::Rolling => waits_for(situation, situation.rollout.blocked_by_limits),
         RolloutPhase::RollingBack => {
-            format!("{failed}; {}", waits_for(situation, situation.rollout.blocked_by_limits))
+            let waits = awaits_window(situation)
+                .unwrap_or_else(|| waits_for(situation, situation.rollout.blocked_by_limits));
+            format!("{failed}; {waits}")
         }
     }
+}
+
+/// What has to come before the next replacement begins; `None` if it may begin now.
+fn awaits_window(situation: &Situation<'_>) -> Option<String> {
+    Some(match window_hold(situation)? {
+        WindowHold::Opens(at) => {
+            format!("waiting for the maintenance window that opens at {}", at.to_the_minute())
+        }
+        WindowHold::Over => "waiting for the next maintenance window".to_owned(),
+        WindowHold::Clocks => {
+            "waiting until the clocks agree, so that it is known when a maintenance window is open".to_owned()
+        }
+        WindowHold::Unusable(blocked) => blocked.message.clone(),
+    })
 }
 
 fn waits_for(situation: &Situation<'_>, blocked_by_limits: bool) -> String {
@@ -101,10 +120,23 @@ pub(super) fn rolling_out(situation: &Situation<'_>) -> Condition {
         (Reason::NotRollingOut | Reason::AwaitingDeletion, None) => {
             condition(kind, Status::True, Reason::ReplacingExpired, said)
         }
+        (Reason::NotRollingOut | Reason::AwaitingDeletion, Some(ExpiryHold::Window)) => {
+            condition(kind, Status::True, window_reason(situation), said)
+        }
         (Reason::NotRollingOut | Reason::AwaitingDeletion, Some(_)) => {
             condition(kind, Status::True, Reason::ExpiryWaiting, said)
         }
         _ => condition(kind, status, reason, said),
+    }
+}
+
+/// Whether a window is still to come, or none can come.
+fn window_reason(situation: &Situation<'_>) -> Reason {
+    match window_hold(situation) {
+        Some(WindowHold::Unusable(blocked)) => blocked.reason,
+        Some(WindowHold::Opens(_) | WindowHold::Over | WindowHold::Clocks) | None => {
+            Reason::AwaitingMaintenanceWindow
+        }
     }
 }
 
@@ -122,6 +154,7 @@ fn expired(situation: &Situation<'_>) -> Option<String> {
         Some(ExpiryHold::Content) => {
             "they are replaced once the group launches instances with the content of the spec".to_owned()
         }
+        Some(ExpiryHold::Window) => awaits_window(situation)?,
         None => waits_for(situation, expiry.blocked_by_limits),
     };
     let instances = many(expiry.due, "instance");
@@ -146,6 +179,7 @@ fn of_outdated(situation: &Situation<'_>) -> Condition {
         RolloutPhase::Waiting => condition(kind, Status::True, Reason::RolloutWaiting, said),
         RolloutPhase::Preparing => condition(kind, Status::True, Reason::RolloutPreparing, said),
         RolloutPhase::Halted => condition(kind, Status::True, Reason::RolloutHalted, said),
+        RolloutPhase::AwaitingWindow => condition(kind, Status::True, window_reason(situation), said),
         RolloutPhase::Rolling => condition(kind, Status::True, Reason::RollingOut, said),
         RolloutPhase::RollingBack => condition(kind, Status::True, Reason::RollingBack, said),
     }

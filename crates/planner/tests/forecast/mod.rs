@@ -153,6 +153,24 @@ fn instances_that_have_expired_are_replaced_and_later_ones_are_not_foreseen() {
     assert_eq!((rolled.end, rolled.deletions.len()), (End::Settled, 3), "{:#?}", rolled.deletions);
 }
 
+/// A roll-out that waits for its window is foreseen in it; one that is longer than that waits for the next one, which is not known.
+#[test]
+fn a_roll_out_is_foreseen_in_its_maintenance_window() {
+    let mut world = pool().of(2).running();
+    world.desired.template = Wanted::Ready(content("v2", "d2"));
+    world.opens_in(7_200);
+    let long = Durations { drain: Duration::from_secs(4_000), ..DURATIONS };
+    let short =
+        Durations { drain: Duration::from_secs(60), termination: Duration::from_secs(60), ..DURATIONS };
+    let observed = world.observe(0);
+    let within = forecast(&world.desired, &observed, &world.managers[0].memory, &short);
+    assert_eq!((within.end, within.deletions.len()), (End::Settled, 2), "{:#?}", within.report.conditions);
+    assert!(within.deletions[0].after >= Duration::from_secs(7_200), "{:?}", within.deletions);
+    let long = forecast(&world.desired, &observed, &world.managers[0].memory, &long);
+    assert_eq!((long.end, long.deletions.len()), (End::Waiting, 1), "{:#?}", long.deletions);
+    assert_eq!(long.report.rollout.unwrap().message, "waiting for the next maintenance window");
+}
+
 /// What has begun before is part of it.
 #[test]
 fn a_roll_out_that_is_under_way_is_continued() {

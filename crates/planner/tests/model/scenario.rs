@@ -9,8 +9,8 @@ use foo_model::{
     MetadataOptions, Seconds, SpecHash, TemplateContent, UserData,
 };
 use foo_planner::desired::{
-    Desired, GroupConfig, Identity, IntOrPercent, OnFailure, Remediation, Rollout, RolloutPause, ScaleIn,
-    Size, Strategy, Template, VictimPolicy, Wanted,
+    Desired, GroupConfig, Identity, IntOrPercent, Maintenance, OnFailure, Remediation, Rollout, RolloutPause,
+    ScaleIn, Size, Strategy, Template, VictimPolicy, Wanted,
 };
 use foo_planner::observed::Verdict;
 use foo_planner::{Goal, Plan};
@@ -486,6 +486,7 @@ impl Scenario {
                 paused: state.adopt.then_some(RolloutPause::Adoption),
                 max_lifetime: (self.expired > 0).then_some(LIFETIME),
             },
+            maintenance: Maintenance::Always,
             remediation: Remediation {
                 enabled: false,
                 max_in_flight: IntOrPercent::Count(1),

@@ -74,6 +74,8 @@ enum Twist {
     AwsClock(Agreement),
     Age(usize, i64),
     Lifetime(u32),
+    /// It opened, or opens, so many seconds after now, for an hour.
+    Window(i64),
 }
 
 fn not_found() -> impl Strategy<Value = Ec2State> {
@@ -151,6 +153,7 @@ fn twist() -> impl Strategy<Value = Twist> {
         1 => prop::sample::select(vec![Agreement::Unknown, Agreement::Differ]).prop_map(Twist::AwsClock),
         2 => (pick(), -10_000_i64..10_000).prop_map(|(at, age)| Twist::Age(at, age)),
         2 => (0_u32..10_000).prop_map(Twist::Lifetime),
+        2 => (-4_000_i64..100).prop_map(Twist::Window),
         1 => (0_i64..900).prop_map(Twist::Rebalanced),
         2 => (pick(), ago()).prop_map(|(at, ago)| Twist::DeletedMachine(at, ago)),
         2 => (pick(), ago()).prop_map(|(at, ago)| Twist::CreatedMachine(at, ago)),
@@ -177,6 +180,10 @@ fn apply(twist: &Twist, world: &mut World, observed: &mut Observed, memory: &mut
                 machine.created = before(seconds);
                 machine.node_since = machine.node_since.map(|_| before(seconds));
             }
+        }
+        Twist::Window(seconds) => {
+            let opens = Timestamp(observed.now.0 + seconds * 1_000);
+            world.desired.maintenance = crate::world::window(opens, 0);
         }
         Twist::Lifetime(seconds) => world.desired.rollout.max_lifetime = Some(Seconds(*seconds)),
         Twist::FollowsAdvice => world.desired.interruption.rebalance = Rebalance::Replace,

@@ -33,6 +33,7 @@ fn step_with_ages() -> impl Strategy<Value = Step> {
         1 => (1_u8..4).prop_map(Step::Content),
         1 => (1_u8..4).prop_map(Step::Broken),
         3 => (0_u32..60_000).prop_map(Step::GrowOld),
+        2 => prop::sample::select(vec![0_u32, 30, 100_000]).prop_map(Step::WindowIn),
     ]
 }
 

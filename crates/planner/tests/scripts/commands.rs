@@ -5,7 +5,9 @@ use super::print;
 use crate::world::{Launches, Pool, World, content, foreign_group, unowned_group};
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{Reason, SignalKind};
-use foo_planner::desired::{OnFailure, PausedBy, Rebalance, RolloutPause, Strategy, VictimPolicy, Wanted};
+use foo_planner::desired::{
+    Maintenance, OnFailure, PausedBy, Rebalance, RolloutPause, Strategy, VictimPolicy, Wanted,
+};
 use foo_planner::observed::Finalizer;
 use foo_planner::{Goal, LastRead};
 
@@ -278,6 +280,16 @@ const INPUTS: &[Command] = &[
         "resume-rollout",
         Form::Plain(|world| world.desired.rollout.paused = None),
         "the annotation is removed",
+    ),
+    command(
+        "window-in",
+        Form::Number("SECONDS", World::opens_in),
+        "`spec.maintenanceWindows`: the next one opens in so many seconds, for an hour; 0: one is open",
+    ),
+    command(
+        "rollout-now",
+        Form::Plain(|world| world.desired.maintenance = Maintenance::Always),
+        "the FooMachinePool is annotated with `rollout-now`, or has no windows any more",
     ),
     command("managed-by-machine-pool", Form::Plain(World::manage_again), "`replicas-managed-by` is removed"),
     command(

@@ -40,6 +40,7 @@ scenarios! {
     lost_responses
     machine_deleted
     machine_deleted_with_surge
+    maintenance_window
     managed_by_another_controller
     moved_away
     no_capacity

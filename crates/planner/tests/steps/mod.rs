@@ -13,6 +13,7 @@ mod report;
 mod size;
 mod template;
 mod victims;
+mod windows;
 
 use crate::world::{World, short};
 use foo_model::LifecycleState;

@@ -15,7 +15,7 @@ mod truth;
 pub(crate) use cloud::{Cloud, Launches, NAME, foreign_group, unowned_group};
 pub(crate) use kube::Kube;
 pub(crate) use manager::{Fault, Manager, short};
-pub(crate) use pool::{Pool, content, pool};
+pub(crate) use pool::{Pool, content, pool, window};
 
 use foo_model::{Aws, Comparison, InstanceId, MachineName, Timestamp, machine_name};
 use foo_planner::{Desired, Plan, Report};

@@ -44,6 +44,12 @@ impl World {
         }
     }
 
+    /// The next maintenance window opens in so many seconds, for an hour; 0: one is open now.
+    pub(crate) fn opens_in(&mut self, seconds: u32) {
+        self.record(format!("a maintenance window opens in {seconds} s"));
+        self.desired.maintenance = super::window(self.now, seconds);
+    }
+
     /// The autoscaler marks a Machine, its first write of a scale-in.
     pub(crate) fn mark(&mut self, name: &MachineName) {
         self.record(format!("{name} is marked"));

@@ -7,8 +7,8 @@ use foo_model::{
 };
 use foo_planner::Goal;
 use foo_planner::desired::{
-    Desired, GroupConfig, Identity, IntOrPercent, Interruption, OnFailure, Rebalance, Remediation, Rollout,
-    ScaleIn, Size, Strategy, Template, VictimPolicy, Wanted,
+    Desired, GroupConfig, Identity, IntOrPercent, Interruption, Maintenance, OnFailure, Rebalance,
+    Remediation, Rollout, ScaleIn, Size, Strategy, Template, VictimPolicy, Wanted,
 };
 use std::collections::BTreeMap;
 
@@ -59,6 +59,7 @@ pub(crate) fn pool() -> Pool {
             paused: None,
             max_lifetime: None,
         },
+        maintenance: Maintenance::Always,
         remediation: Remediation {
             enabled: true,
             max_in_flight: IntOrPercent::Count(1),
@@ -69,6 +70,12 @@ pub(crate) fn pool() -> Pool {
         timeouts: DeletionTimeouts::default(),
         warnings: Vec::new(),
     })
+}
+
+/// A maintenance window that opens so many seconds after that moment, for an hour.
+pub(crate) fn window(now: Timestamp, seconds: u32) -> Maintenance {
+    let opens = now.plus(Seconds(seconds).into());
+    Maintenance::Window { opens, closes: opens.plus(Seconds(3_600).into()) }
 }
 
 /// Content with these two hashes.

@@ -178,6 +178,7 @@ const POOLS: &[Variable] = &[
     variable("scaleIn", Pool, &["scaleIn"], Optional),
     variable("rollout", Pool, &["rollout"], Optional),
     variable("maxInstanceLifetimeSeconds", Pool, &["maxInstanceLifetimeSeconds"], Optional),
+    variable("maintenanceWindows", Pool, &["maintenanceWindows"], Optional),
     variable("remediation", Pool, &["remediation"], Optional),
     variable("interruption", Pool, &["interruption"], Optional),
     variable("poolDeletionPolicy", Pool, &["deletionPolicy"], Optional),

@@ -6,7 +6,7 @@ pub(super) mod publish;
 
 use super::foo_machine_metadata;
 use super::gather::Gathered;
-use super::inputs::{Inputs, content, node_version, observe, rival_machine_pools};
+use super::inputs::{Inputs, content, node_version, observe, replacement_rules, rival_machine_pools};
 use super::pass::{Observation, Pass};
 use super::pools::Pools;
 use super::state::PoolState;
@@ -205,6 +205,7 @@ impl Pools {
             .into_iter()
             .chain(node_version::warning(gathered))
             .chain(inputs.image.warning.clone())
+            .chain(replacement_rules::maintenance_warning(&gathered.pool, &inputs.desired.maintenance))
             .chain(inputs.clock_warnings.clone())
             .collect();
         for warning in warnings.iter().filter(|it| !state.reported.warnings.contains(it)) {
