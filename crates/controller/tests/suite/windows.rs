@@ -55,7 +55,7 @@ async fn a_roll_out_waits_for_the_window_and_begins_when_it_opens() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_roll_out_that_must_not_wait_is_let_go_by_an_annotation() {
+async fn an_annotation_releases_a_roll_out_that_must_not_wait() {
     let world = World::new().await;
     let pool = outdated(&world, window(&world, 600, "Europe/Berlin")).await;
     pool.edits_object(|pool| {

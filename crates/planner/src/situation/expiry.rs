@@ -118,11 +118,10 @@ fn hold(facts: &Facts<'_>, phase: Phase) -> Option<ExpiryHold> {
         Phase::Halted => Some(ExpiryHold::Failed),
         Phase::Finished | Phase::OnDelete | Phase::Waiting => {
             let ready = matches!(facts.desired.template, Wanted::Ready(_)) && launches_wanted_content(facts);
-            let in_window = || window_hold(facts).is_none();
-            match ready {
-                false => Some(ExpiryHold::Content),
-                true => (!in_window()).then_some(ExpiryHold::Window),
+            if !ready {
+                return Some(ExpiryHold::Content);
             }
+            window_hold(facts).is_some().then_some(ExpiryHold::Window)
         }
     }
 }

@@ -20,13 +20,17 @@ pub(crate) enum WindowHold<'a> {
 /// Why the provider begins no replacement by its own choice now; `None` if it may.
 pub(crate) fn window_hold<'a>(facts: &Facts<'a>) -> Option<WindowHold<'a>> {
     let now = facts.observed.now;
-    match &facts.desired.maintenance {
-        Maintenance::Always => None,
-        Maintenance::Unusable(blocked) => Some(WindowHold::Unusable(blocked)),
-        Maintenance::Window { .. } if facts.observed.clocks == Agreement::Differ => Some(WindowHold::Clocks),
-        Maintenance::Window { opens, .. } if now < *opens => Some(WindowHold::Opens(*opens)),
-        Maintenance::Window { closes, .. } if *closes <= now => Some(WindowHold::Over),
-        Maintenance::Window { .. } => None,
+    let (opens, closes) = match &facts.desired.maintenance {
+        Maintenance::Always => return None,
+        Maintenance::Unusable(blocked) => return Some(WindowHold::Unusable(blocked)),
+        Maintenance::Window { opens, closes } => (*opens, *closes),
+    };
+    if facts.observed.clocks == Agreement::Differ {
+        Some(WindowHold::Clocks)
+    } else if now < opens {
+        Some(WindowHold::Opens(opens))
+    } else {
+        (closes <= now).then_some(WindowHold::Over)
     }
 }
 

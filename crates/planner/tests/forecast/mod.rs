@@ -160,12 +160,11 @@ fn a_roll_out_is_foreseen_in_its_maintenance_window() {
     world.desired.template = Wanted::Ready(content("v2", "d2"));
     world.opens_in(7_200);
     let long = Durations { drain: Duration::from_secs(4_000), ..DURATIONS };
-    let short =
-        Durations { drain: Duration::from_secs(60), termination: Duration::from_secs(60), ..DURATIONS };
+    let short = Durations { drain: Duration::from_mins(1), termination: Duration::from_mins(1), ..DURATIONS };
     let observed = world.observe(0);
     let within = forecast(&world.desired, &observed, &world.managers[0].memory, &short);
     assert_eq!((within.end, within.deletions.len()), (End::Settled, 2), "{:#?}", within.report.conditions);
-    assert!(within.deletions[0].after >= Duration::from_secs(7_200), "{:?}", within.deletions);
+    assert!(within.deletions[0].after >= Duration::from_hours(2), "{:?}", within.deletions);
     let long = forecast(&world.desired, &observed, &world.managers[0].memory, &long);
     assert_eq!((long.end, long.deletions.len()), (End::Waiting, 1), "{:#?}", long.deletions);
     assert_eq!(long.report.rollout.unwrap().message, "waiting for the next maintenance window");
