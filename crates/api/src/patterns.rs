@@ -69,6 +69,10 @@ pub const BUCKET: &str = r"^[a-z0-9][a-z0-9-]*[a-z0-9]$";
 pub const KEY_PREFIX: &str = r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$";
 /// Name of an EKS cluster (Amazon EKS API Reference, CreateCluster): it becomes part of what a node signs.
 pub const EKS_CLUSTER: &str = r"^[0-9A-Za-z][A-Za-z0-9_-]*$";
+/// A time of day, hours and minutes.
+pub const TIME_OF_DAY: &str = r"^([01][0-9]|2[0-3]):[0-5][0-9]$";
+/// Name of a time zone (IANA, "Theory and pragmatics of the tz code and data").
+pub const TIME_ZONE: &str = r"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$";
 /// Characters of an IPv4 or IPv6 address; what it means is read later.
 pub const IP_ADDRESS: &str = r"^[0-9a-fA-F.:]+$";
 

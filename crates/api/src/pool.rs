@@ -25,6 +25,7 @@ mod image;
 pub mod image_source;
 mod instance;
 mod launch;
+pub mod life;
 mod replace;
 mod status;
 mod traffic;
@@ -41,6 +42,7 @@ pub use launch::{
     DataVolume, HttpTokens, MetadataOptions, MixedInstances, MixedInstancesOverride, Spot, SpotStrategy,
     UserDataBucket, UserDataStorage, Volume, VolumeType,
 };
+pub use life::{MaintenanceWindow, Weekday};
 pub use replace::{Remediation, Rollout, RolloutFailurePolicy, RolloutStrategy, ScaleIn, VictimPolicy};
 pub use status::{
     FooMachinePoolStatus, GroupStatus, ImageStatus, LaunchTemplateStatus, NodeInfo, RolloutStatus,
@@ -281,6 +283,23 @@ pub struct FooMachinePoolSpec {
     /// How the provider replaces instances that were launched from an outdated launch template version.
     #[serde(default)]
     pub rollout: Rollout,
+    /// How many seconds an instance may live, counted from the creation of its Machine. The provider replaces it within the limits
+    /// of `rollout` in the last tenth of that time, each instance at a moment of its own, and drains its Node first. An
+    /// adopted instance is counted from its adoption, all instances again after a `clusterctl move`. Not while a roll-out is
+    /// under way, paused or failed. Range: 3600 to 31536000 (365 days, the most that Auto Scaling's own MaxInstanceLifetime has;
+    /// that one terminates instances without draining Nodes). Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 3600, max = 31_536_000))]
+    pub max_instance_lifetime_seconds: Option<i32>,
+    /// When the provider may begin to replace instances by its own choice: outdated ones (`rollout`, also if a newer image is
+    /// recommended), and those that reach their lifetime (`maxInstanceLifetimeSeconds`). Outside of all windows it begins no such
+    /// replacement, and ends what has begun. At any time it changes the number of instances, replaces unhealthy ones, does what
+    /// announcements of AWS require, and launches new instances with the newest content. The annotation
+    /// `infrastructure.foo.com/rollout-now` opens the windows until it is removed. Default: at any time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 10))]
+    #[x_kube(merge_strategy = ListMerge::Atomic)]
+    pub maintenance_windows: Vec<MaintenanceWindow>,
     /// How the provider replaces unhealthy Machines.
     #[serde(default)]
     pub remediation: Remediation,

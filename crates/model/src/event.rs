@@ -143,6 +143,9 @@ event_reasons! {
     InstanceRetirement Warning FooMachinePool
     "AWS will retire an instance; its Machine is deleted"
 
+    InstanceExpired Normal FooMachinePool
+    "an instance has reached the lifetime that `spec.maxInstanceLifetimeSeconds` allows; its Machine is deleted"
+
     DrainIncomplete Warning FooMachinePool
     "an instance is terminated although its Machine is not drained: AWS waits for at most 48 hours"
 

@@ -4,7 +4,7 @@
 //! Plain data without behaviour beyond simple questions about itself. The planner decides in these types, the traits of the
 //! `cloud` crate speak in them: nothing is translated between looking, deciding and doing.
 //!
-//! * `group`, `settings`, `template`, `hook`, `machine`, `changes`: a pool in AWS and in Kubernetes, and what can be
+//! * `group`, `settings`, `template`, `hook`, `machine`, `lifetime`, `changes`: a pool in AWS and in Kubernetes, and what can be
 //!   changed of it;
 //! * `network`, `eks`: the parts of networks and EKS clusters, and their changes;
 //! * `targets`: the health of instances behind load balancers;
@@ -24,6 +24,7 @@ pub mod group;
 pub mod hash;
 pub mod hook;
 pub mod ids;
+pub mod lifetime;
 pub mod machine;
 pub mod names;
 pub mod network;
@@ -50,6 +51,7 @@ pub use ids::{
     InstanceType, InterfaceId, InternetGatewayId, LaunchTemplateId, MachineName, NatGatewayId, PrefixListId,
     RouteTableId, SecurityGroupId, SpecHash, SubnetId, TargetGroupArn, TemplateVersion, Uid, VpcId, Zone,
 };
+pub use lifetime::expires_at;
 pub use machine::{
     Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine, MachinePause, NodeState, RemovalMark,
 };

@@ -7,6 +7,9 @@ use crate::{InstanceId, MachineName};
 /// Annotation on the FooMachinePool: its roll-out is stopped for as long as it is there.
 pub const ROLLOUT_PAUSED_ANNOTATION: &str = "infrastructure.foo.com/rollout-paused";
 
+/// Annotation on the FooMachinePool: as long as it is there, instances are replaced outside of its maintenance windows, too.
+pub const ROLLOUT_NOW_ANNOTATION: &str = "infrastructure.foo.com/rollout-now";
+
 /// Annotation on the FooMachinePool: content that a roll-out gave up on, as `<spec hash>: <what failed>`. Written by the
 /// provider; whoever takes it away has the content tried again.
 pub const QUARANTINE_ANNOTATION: &str = "infrastructure.foo.com/quarantine";

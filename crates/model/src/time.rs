@@ -30,10 +30,31 @@ impl Timestamp {
         format!("{:02}:{:02} UTC", minutes.div_euclid(60).rem_euclid(24), minutes.rem_euclid(60))
     }
 
+    /// `2026-11-29 10:35 UTC`.
+    pub fn to_the_minute(self) -> String {
+        let (year, month, day) = date(self.0.div_euclid(86_400_000));
+        format!("{year:04}-{month:02}-{day:02} {}", self.time_of_day())
+    }
+
     /// How long before `later` this moment lies; zero if it does not.
     pub fn until(self, later: Self) -> Duration {
         Duration::from_millis(u64::try_from(later.0.saturating_sub(self.0)).unwrap_or(0))
     }
+}
+
+/// Year, month and day of a day since the Unix epoch, in the Gregorian calendar (H. Hinnant, "chrono-Compatible Low-Level Date
+/// Algorithms", `civil_from_days`).
+fn date(days: i64) -> (i64, i64, i64) {
+    // Days since the first of March of year 0; an era is 400 years.
+    let days = days.saturating_add(719_468);
+    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
 }
 
 /// The clock of the management cluster's API server. It dates what Kubernetes objects contain.
@@ -186,6 +207,20 @@ mod tests {
 
     const NOON: Timestamp = Timestamp(1_700_000_000_000);
     const HALF_HOUR: i64 = 1_800_000;
+
+    #[test]
+    fn a_moment_is_shown_with_its_date() {
+        let shown = |seconds: i64| Timestamp(seconds * 1_000).to_the_minute();
+        assert_eq!(shown(0), "1970-01-01 00:00 UTC");
+        assert_eq!(shown(-1), "1969-12-31 23:59 UTC");
+        assert_eq!(shown(951_782_399), "2000-02-28 23:59 UTC");
+        assert_eq!(shown(951_782_400), "2000-02-29 00:00 UTC");
+        assert_eq!(shown(951_868_800), "2000-03-01 00:00 UTC");
+        assert_eq!(shown(1_700_000_000), "2023-11-14 22:13 UTC");
+        assert_eq!(shown(1_772_323_199), "2026-02-28 23:59 UTC");
+        assert_eq!(shown(1_772_323_200), "2026-03-01 00:00 UTC");
+        assert_eq!(shown(4_107_542_400), "2100-03-01 00:00 UTC");
+    }
 
     #[test]
     fn an_age_is_measured_by_the_clock_that_dated_it() {

@@ -231,6 +231,7 @@ fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
                     || replacing::is_unhealthy(facts, name)
                     || replacing::is_outdated(facts, name)
                     || replacing::is_overdue(facts, name)
+                    || replacing::is_expired(facts, name)
                     || announced::ends_now(facts, name)
                     || announced::retires(facts, name)
                     || announced::may_be_replaced(facts, name)

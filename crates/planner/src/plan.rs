@@ -4,9 +4,9 @@ use crate::desired::{Desired, Goal};
 use crate::draft::Draft;
 use crate::memory::Memory;
 use crate::observed::Observed;
-use crate::situation::{Situation, announcement_states};
+use crate::situation::{Situation, announcement_states, next_expiry, window_changes};
 use crate::steps::{
-    ends, group, hooks, interrupt, machines, objects, own, remediate, remove, replace, retain, size,
+    ends, expire, group, hooks, interrupt, machines, objects, own, remediate, remove, replace, retain, size,
     template, victims,
 };
 use crate::summary;
@@ -67,7 +67,9 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
             if replace::judge(situation, draft) {
                 remediate::remediate(situation, draft);
                 replace::replace(situation, draft);
+                expire::expire(situation, draft);
             }
+            wake_at_window(situation, draft);
             size::adjust(situation, draft);
             ends::end_released(situation, draft);
             hooks::provide(situation, draft);
@@ -97,6 +99,14 @@ fn read_targets_again(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
+/// Plans again when a maintenance window opens or closes, if that matters.
+fn wake_at_window(situation: &Situation<'_>, draft: &mut Draft) {
+    let replaces = situation.rollout.phase.is_replacing() || situation.expiry.due > 0;
+    if let Some(changes) = window_changes(situation).filter(|_| replaces) {
+        draft.wake_at(changes);
+    }
+}
+
 fn finish(situation: &Situation<'_>, mut draft: Draft) -> Plan {
     let events = std::mem::take(&mut draft.events);
     let conditions = summary::conditions(situation, &draft);
@@ -114,6 +124,7 @@ fn finish(situation: &Situation<'_>, mut draft: Draft) -> Plan {
         announcements: announcement_states(situation),
         template: summary::template(situation),
         rollout: summary::rollout(situation),
+        next_expiry: next_expiry(situation),
         events,
         next,
     };

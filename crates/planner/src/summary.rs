@@ -3,7 +3,7 @@
 //! Conditions come in the order of `ConditionKind`: Ready, Paused, CredentialsReady, LaunchTemplateReady,
 //! AutoScalingGroupReady, CapacityAvailable, ScalingUp, ScalingDown, RollingOut, Remediating, Deleting. All
 //! of them are always present; AutoscalerReady is present only if the autoscaler's annotations are invalid. A
-//! message stays the same while its cause stays the same: it has counts and names, never times.
+//! message stays the same while its cause stays the same: it has counts and names, and of times only the end of a wait.
 //!
 //! A new condition is a `ConditionKind` in `output/report.rs`, its function in `conditions.rs`, and an entry of
 //! `NEEDED` in `ready.rs` if `Ready` needs it; also a variant of `ConditionType` in the controller's metrics, and a

@@ -21,6 +21,7 @@ mod profiles;
 mod report;
 pub mod topology;
 mod vcpus;
+mod windows;
 
 pub use account::{Account, Group};
 pub use eks::{is_offered, not_offered};
@@ -46,6 +47,7 @@ pub async fn check(account: Result<&dyn Account, String>, topology: &Topology, w
     }
     report.takes(of_images);
     managed::read(topology, &mut report);
+    windows::read(topology, &mut report);
     report
 }
 

@@ -2,7 +2,7 @@
 
 use foo_api::FooMachinePoolSpec;
 use foo_api::cluster::ManagedNetwork;
-use foo_api::pool::{Ami, MixedInstances, RolloutStrategy};
+use foo_api::pool::{Ami, MaintenanceWindow, MixedInstances, RolloutStrategy};
 use foo_api::shared::NetworkReference;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use std::collections::BTreeSet;
@@ -63,6 +63,8 @@ pub struct Pool {
     pub profile: Option<String>,
     /// Its own subnets; all of the cluster's if there is none.
     pub subnets: Vec<NetworkReference>,
+    /// When the provider may replace its instances.
+    pub windows: Vec<MaintenanceWindow>,
 }
 
 /// An image that the pool controller looks up.
@@ -104,6 +106,7 @@ impl Pool {
             spot,
             types: spec.instance_type.into_iter().chain(several).collect(),
             subnets: spec.subnets,
+            windows: spec.maintenance_windows,
         }
     }
 }

@@ -101,5 +101,6 @@ pub const NOTHING: &[Reasoned] = &[
             (CONTROL_PLANE, "spec.eks.addons[].version"),
         ],
     ),
+    ("a time", &[(POOL, "spec.maintenanceWindows[].start"), (POOL, "spec.maintenanceWindows[].timeZone")]),
     ("the manager's own credentials; there is nothing to set", &[(IDENTITY, "spec.controller")]),
 ];

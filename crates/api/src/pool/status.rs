@@ -61,6 +61,10 @@ pub struct FooMachinePoolStatus {
     /// Progress of the replacement of outdated instances.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollout: Option<RolloutStatus>,
+    /// When the provider replaces the next instance because of its age (`spec.maxInstanceLifetimeSeconds`), if the limits of
+    /// roll-outs allow it then. In the past if it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_expiry: Option<Time>,
     /// `Ready`, which summarizes the others, and one condition for each thing that the pool depends on. Their
     /// reasons are listed in docs/operations/conditions.md.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -112,7 +116,7 @@ pub struct ImageStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RolloutStatus {
-    /// `Finished`, `OnDelete`, `Paused`, `Waiting`, `Preparing`, `Rolling`, `Halted`, `RollingBack` or
+    /// `Finished`, `OnDelete`, `Paused`, `Waiting`, `Preparing`, `AwaitingWindow`, `Rolling`, `Halted`, `RollingBack` or
     /// `RolledBack`.
     pub phase: String,
     /// Hash of the settings that all instances have when the roll-out is finished.

@@ -288,7 +288,10 @@ mod tests {
             assert_eq!(of(several.clone(), Trust::Each), []);
             let refused = of(several, Trust::None);
             let fields: Vec<_> = refused.iter().map(|(field, _)| *field).collect();
-            assert_eq!(fields, ["allowedInstanceProfiles", "allowedRoles", "allowedSnapshots", "allowedTargetGroups"]);
+            assert_eq!(
+                fields,
+                ["allowedInstanceProfiles", "allowedRoles", "allowedSnapshots", "allowedTargetGroups"]
+            );
             let message = &refused[1].1.as_ref().unwrap_err().message;
             assert!(message.contains("it has to list") && message.contains("allowedRoles"), "{message}");
         }

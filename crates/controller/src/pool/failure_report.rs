@@ -146,7 +146,7 @@ fn invariant(violation: &Violation) -> Invariant {
     match violation.rule() {
         Rule::EndsOnlyReleased | Rule::DeletesOnlyWithCause => Invariant::I1,
         Rule::DesiredCoversExisting | Rule::ExternalSize => Invariant::I2,
-        Rule::StaysAvailable => Invariant::I3,
+        Rule::StaysAvailable | Rule::ReplacesInWindows => Invariant::I3,
         Rule::RaisesWithinDesired => Invariant::I4,
         Rule::CompletesOnlyDrained => Invariant::I5,
         Rule::VictimsWithinExcess => Invariant::I7,

@@ -154,6 +154,7 @@ impl Rollout {
             | RolloutPhase::Paused
             | RolloutPhase::Waiting
             | RolloutPhase::Preparing
+            | RolloutPhase::AwaitingWindow
             | RolloutPhase::Rolling
             | RolloutPhase::Halted
             | RolloutPhase::RollingBack => {
@@ -170,8 +171,13 @@ impl Rollout {
 
     fn continues(self, report: &RolloutReport, verdict: Verdict, now: Timestamp) -> Self {
         let target = &report.target_hash;
-        let waits_for_user =
-            matches!(report.phase, RolloutPhase::OnDelete | RolloutPhase::Paused | RolloutPhase::Waiting);
+        let waits_for_user = matches!(
+            report.phase,
+            RolloutPhase::OnDelete
+                | RolloutPhase::Paused
+                | RolloutPhase::Waiting
+                | RolloutPhase::AwaitingWindow
+        );
         let begins = matches!(report.phase, RolloutPhase::Preparing | RolloutPhase::Rolling);
         match self {
             _ if waits_for_user => Self::Unmeasured(target.clone()),

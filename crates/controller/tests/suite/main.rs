@@ -13,6 +13,7 @@
 )]
 
 mod adopted;
+mod ages;
 mod alerts;
 mod announcements;
 mod api_faults;
@@ -61,3 +62,4 @@ mod tenants;
 mod unmanaged;
 mod upkeep;
 mod user_data;
+mod windows;

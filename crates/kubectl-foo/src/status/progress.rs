@@ -35,6 +35,7 @@ pub(super) fn of_pool(pool: &FooMachinePool, draining: Option<usize>) -> Vec<Pro
             "OnDelete" if rollout.outdated == 0 => None,
             "OnDelete" => Some("roll-out by deletion"),
             "Paused" => Some("roll-out paused"),
+            "AwaitingWindow" => Some("roll-out awaiting its maintenance window"),
             "Waiting" | "Preparing" => Some("preparing a roll-out"),
             "Halted" => Some("roll-out halted"),
             "RollingBack" => Some("rolling back"),

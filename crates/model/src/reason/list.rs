@@ -479,7 +479,7 @@ reasons! {
 
     // RollingOut.
     NotRollingOut Good [RollingOut False]
-    "every instance is up to date, or nothing else is known"
+    "every instance is up to date and within its lifetime, or nothing else is known"
     ""
 
     AwaitingDeletion NeedsUser [RollingOut False]
@@ -513,6 +513,26 @@ reasons! {
     RollingBack NeedsUser [RollingOut True, PoolReady False]
     "the new launch template failed; instances are replaced by ones with the previous one"
     "as for `RolledBack`"
+
+    AwaitingMaintenanceWindow Waiting [RollingOut True, PoolReady True, PoolReady False]
+    "instances are outdated or have reached their lifetime, and no window of `spec.maintenanceWindows` is open; the message says when the next one opens. Sizes change and unhealthy Machines are replaced at any time"
+    "wait; or, if it must not wait, annotate the FooMachinePool with `infrastructure.foo.com/rollout-now` ([how](../concepts/pools.md#maintenance-windows))"
+
+    MaintenanceWindowsIgnored NeedsUser [PoolWarning True]
+    "the annotation `infrastructure.foo.com/rollout-now` of the FooMachinePool opens the windows of `spec.maintenanceWindows` until it is removed"
+    "remove it when the roll-out that must not wait is finished"
+
+    MaintenanceWindowsUnusable NeedsUser [RollingOut True, PoolReady False, PoolWarning True]
+    "a window of `spec.maintenanceWindows` cannot be used, so no instance is replaced for a roll-out or because of its age; the message says why: an unknown time zone"
+    "use a name of the IANA time zone database, such as `Europe/Berlin`"
+
+    ReplacingExpired Waiting [RollingOut True, PoolReady True, PoolReady False]
+    "instances have reached the lifetime that `spec.maxInstanceLifetimeSeconds` allows, and are replaced within the limits of roll-outs; the message says how many, and what is waited for"
+    "wait; if it lasts: check what the message names. Without room, set `spec.rollout.maxUnavailable`, or raise `spec.maxSize`"
+
+    ExpiryWaiting NeedsUser [RollingOut True, PoolReady True, PoolReady False]
+    "instances have reached the lifetime that `spec.maxInstanceLifetimeSeconds` allows, and are not replaced yet; the message says what that waits for"
+    "see what the message names: a roll-out that is paused or failed, or `LaunchTemplateReady`"
 
     // Remediating.
     NotRemediating Good [Remediating False]

@@ -1,21 +1,22 @@
-//! The rules about replacing outdated and unhealthy Machines.
+//! The rules about replacing outdated, unhealthy and expired Machines.
 
-use super::announced::{ends_now, retires};
+use super::announced::{ends_now, may_be_replaced, retires};
 use super::facts::Facts;
 use super::rule::{Found, Violation};
 use super::sizes::{staying_instances, target};
 use crate::action::{Action, GroupAction, MachineAction, Precondition};
-use crate::desired::{Goal, OnFailure, Strategy, Wanted};
+use crate::desired::{Goal, Maintenance, OnFailure, Strategy, Wanted};
 use crate::observed::Verdict;
 use foo_model::{
-    HealthInGroups, Instance, LifecycleState, Machine, MachineName, NodeState, SpecHash, TemplateVersion,
-    count, health_in,
+    Agreement, HealthInGroups, Instance, LifecycleState, Machine, MachineName, NodeState, SpecHash,
+    TemplateVersion, count, health_in,
 };
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
     stays_available(facts, found);
+    replaces_in_windows(facts, found);
     launches_no_quarantined(facts, found);
 }
 
@@ -76,6 +77,17 @@ pub(super) fn is_overdue(facts: &Facts<'_>, name: &MachineName) -> bool {
     let late = since.until(facts.observed.now) >= Duration::from(facts.desired.rollout.ready_timeout);
     let late = late && facts.observed.clocks.proves_ages();
     is_replaced_by_provider(facts) && late && machine.node != NodeState::Ready
+}
+
+/// Whether its instance is in the last tenth of its lifetime or older, roll-outs are not paused, and its successor would be
+/// launched from content that has not failed.
+pub(super) fn is_expired(facts: &Facts<'_>, name: &MachineName) -> bool {
+    let rules = facts.desired.rollout;
+    let Some((machine, lifetime)) = facts.machines.get(name).zip(rules.max_lifetime) else { return false };
+    let tenths = machine.created.until(facts.observed.now).saturating_mul(10);
+    let old = facts.observed.clocks.proves_ages() && tenths >= Duration::from(lifetime).saturating_mul(9);
+    let works = matches!(facts.desired.template, Wanted::Ready(_)) && failed_content(facts).is_none();
+    old && works && rules.paused.is_none() && !is_blind(facts)
 }
 
 fn is_replaced_by_provider(facts: &Facts<'_>) -> bool {
@@ -160,6 +172,37 @@ fn stays_available(facts: &Facts<'_>, found: &mut Found) {
         .filter(|name| !going.contains(name) && serves(facts, name));
     let left = count(left);
     found.check(left >= floor, || Violation::TooFewAvailable { left, floor });
+}
+
+/// Outside of maintenance windows no Machine is deleted that is only outdated or too old. A rollback also replaces what does
+/// not serve.
+fn replaces_in_windows(facts: &Facts<'_>, found: &mut Found) {
+    let now = facts.observed.now;
+    let open = match &facts.desired.maintenance {
+        Maintenance::Always => true,
+        Maintenance::Window { opens, closes } => {
+            (*opens..*closes).contains(&now) && facts.observed.clocks != Agreement::Differ
+        }
+        Maintenance::Unusable(_) => false,
+    };
+    if open || facts.desired.goal != Goal::Run {
+        return;
+    }
+    let rolls_back = failed_content(facts).is_some();
+    for action in facts.actions {
+        let Action::Machine(MachineAction::DeleteMachine { name, only_if: Precondition::SameUid, .. }) =
+            action
+        else {
+            continue;
+        };
+        let forced = facts.is_lost(name)
+            || is_unhealthy(facts, name)
+            || ends_now(facts, name)
+            || retires(facts, name)
+            || may_be_replaced(facts, name)
+            || (rolls_back && !serves(facts, name));
+        found.check(forced, || Violation::ReplacedOutsideWindow { machine: name.clone() });
+    }
 }
 
 /// Whether its Node is Ready, for new content long enough, and load balancers send requests to it.

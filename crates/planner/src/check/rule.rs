@@ -8,6 +8,11 @@ use std::fmt;
 /// How a plan breaks a rule, with the values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Violation {
+    /// A Machine is deleted for a roll-out or because of its age although no maintenance window is open.
+    ReplacedOutsideWindow {
+        /// The Machine.
+        machine: MachineName,
+    },
     /// An action on a pool that is paused or was moved away.
     NotManaged {
         /// The action.
@@ -264,6 +269,8 @@ pub enum Rule {
     CompletesOnlyDrained,
     /// I3: a serving Machine is deleted for a replacement only while enough others are available.
     StaysAvailable,
+    /// I3: outside of maintenance windows no Machine is deleted for a roll-out or because of its age.
+    ReplacesInWindows,
     /// I9: failed content is not launched again.
     LaunchesNoQuarantined,
     /// Our finalizer stays on a FooMachine while its instance may be alive, and on the pool while anything
@@ -274,7 +281,7 @@ pub enum Rule {
 
 impl Rule {
     /// All rules, for metrics.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::EndsOnlyReleased,
         Self::DeletesOnlyWithCause,
         Self::DesiredCoversExisting,
@@ -287,6 +294,7 @@ impl Rule {
         Self::ExternalSize,
         Self::CompletesOnlyDrained,
         Self::StaysAvailable,
+        Self::ReplacesInWindows,
         Self::LaunchesNoQuarantined,
         Self::FinalizersLast,
     ];
@@ -306,6 +314,7 @@ impl Rule {
             Self::ExternalSize => "external-size",
             Self::CompletesOnlyDrained => "completes-only-drained",
             Self::StaysAvailable => "stays-available",
+            Self::ReplacesInWindows => "replaces-in-windows",
             Self::LaunchesNoQuarantined => "launches-no-quarantined",
             Self::FinalizersLast => "finalizers-last",
         }
@@ -355,6 +364,7 @@ impl Violation {
                 Rule::VictimsWithinExcess
             }
             Self::TooFewAvailable { .. } => Rule::StaysAvailable,
+            Self::ReplacedOutsideWindow { .. } => Rule::ReplacesInWindows,
             Self::LaunchesQuarantined { .. } => Rule::LaunchesNoQuarantined,
         }
     }
@@ -457,6 +467,9 @@ impl fmt::Display for Violation {
             }
             Self::TooFewAvailable { left, floor } => {
                 write!(f, "Machines are replaced so that {left} are left available, {floor} must be")
+            }
+            Self::ReplacedOutsideWindow { machine } => {
+                write!(f, "Machine {machine} is replaced although no maintenance window is open")
             }
             Self::LaunchesQuarantined { hash } => {
                 write!(f, "the group is to launch {hash} again, which failed before")

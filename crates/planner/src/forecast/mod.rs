@@ -105,6 +105,9 @@ pub fn forecast(desired: &Desired, observed: &Observed, memory: &Memory, duratio
             pool.advance_to(now.plus(TICK));
             continue;
         }
+        if pool.next_effect().is_none() && only_ages(&plan.report, now) {
+            return seen.into_forecast(start, plan.report, pool);
+        }
         let timer = plan.report.next.after.map(|after| now.plus(after.max(TICK)));
         idle += u32::from(pool.next_effect().is_none());
         let Some(next) =
@@ -151,7 +154,8 @@ impl Seen {
     }
 
     fn into_forecast(self, start: Timestamp, report: Report, pool: Pool) -> Forecast {
-        let waits = report.next.after.is_some() || !is_as_desired(&report);
+        let waits = !only_ages(&report, pool.observed.now) && report.next.after.is_some();
+        let waits = waits || !is_as_desired(&report);
         Forecast {
             deletions: self.deletions,
             launches: pool.launches,
@@ -165,6 +169,13 @@ impl Seen {
             observed: pool.observed,
         }
     }
+}
+
+/// Whether the next thing to happen is that an instance reaches its lifetime. That follows from no change, and it never
+/// ends: each instance that is launched reaches its own.
+fn only_ages(report: &Report, now: Timestamp) -> bool {
+    let next = report.next.after.map(|after| now.plus(after));
+    next.zip(report.next_expiry).is_some_and(|(next, expiry)| next >= expiry && expiry > now)
 }
 
 /// Whether an action is a call that changes something in AWS.

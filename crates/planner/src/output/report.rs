@@ -36,6 +36,9 @@ pub struct Report {
     pub template: Option<TemplateReport>,
     /// The progress of the roll-out. `None`: unknown; the published value stays.
     pub rollout: Option<RolloutReport>,
+    /// When the next instance reaches its lifetime, or has reached it. `None` if instances have none.
+    #[serde(default)]
+    pub next_expiry: Option<Timestamp>,
     /// How far each announcement of AWS is handled, by instance.
     #[serde(default)]
     pub announcements: BTreeMap<InstanceId, AnnouncementState>,
@@ -101,7 +104,7 @@ pub enum ConditionKind {
     ScalingUp,
     /// Machines are being deleted to reach the desired replicas.
     ScalingDown,
-    /// Outdated instances are being replaced, or should be.
+    /// Outdated or expired instances are being replaced, or should be.
     RollingOut,
     /// Unhealthy Machines are being replaced, or should be.
     Remediating,
@@ -214,6 +217,8 @@ pub enum RolloutPhase {
     Waiting,
     /// The launch template version or the group is being prepared.
     Preparing,
+    /// It waits for a maintenance window.
+    AwaitingWindow,
     /// Outdated instances are being replaced.
     Rolling,
     /// The new content failed; no instance is replaced.
@@ -353,6 +358,7 @@ mod tests {
             "Paused",
             "Waiting",
             "Preparing",
+            "AwaitingWindow",
             "Rolling",
             "Halted",
             "RollingBack",

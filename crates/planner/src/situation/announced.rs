@@ -117,7 +117,9 @@ fn is_free(facts: &Facts<'_>, rollout: Progress) -> bool {
     let works = match rollout.phase {
         Phase::Finished | Phase::OnDelete | Phase::Paused | Phase::Waiting => true,
         Phase::Halted => facts.content.fallback.is_some(),
-        Phase::Preparing | Phase::Rolling | Phase::RollingBack => false,
+        // A roll-out that waits for its maintenance window replaces nothing, perhaps for days.
+        Phase::Rolling | Phase::RollingBack => rollout.awaits_window,
+        Phase::Preparing => false,
     };
     facts.desired.goal == Goal::Run && facts.desired.pause.is_none() && works
 }

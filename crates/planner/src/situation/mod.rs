@@ -8,8 +8,10 @@
 //!    replicas), `content` (what instances were launched from, and what new ones will be launched from), `member`
 //!    (group, FooMachines and Machines joined), `counts`;
 //! 2. `rollout`: the progress of replacements ([`Progress`]);
-//! 3. `announced`: what AWS announced, which instances are at risk, and the surge for them ([`RebalanceSurge`]).
+//! 3. `announced`: what AWS announced, which instances are at risk, and the surge for them ([`RebalanceSurge`]);
+//!    `expiry`: which instances are too old, and the surge for them ([`Expiry`]).
 //!
+//! `window` derives from the facts whether the provider may replace instances by its own choice, which the last two use.
 //! `template`, `group`, `targets` and `adoption` derive from the facts what several steps and conditions need; `unhealthy`
 //! does from the whole situation.
 
@@ -17,6 +19,7 @@ mod adoption;
 mod announced;
 mod content;
 mod counts;
+mod expiry;
 mod facts;
 mod group;
 mod member;
@@ -26,10 +29,12 @@ mod targets;
 mod template;
 mod unhealthy;
 mod view;
+mod window;
 
 pub(crate) use adoption::{AdoptionState, adoption, is_secured, is_to_come};
 pub(crate) use announced::{announcement_states, at_risk, cooldown_since, is_advised, is_recommended, round};
 pub(crate) use content::ContentState;
+pub(crate) use expiry::{ExpiryHold, expired, has_expired, next_expiry};
 pub(crate) use facts::Facts;
 pub(crate) use group::{
     Difference, differences, group_is_gone, lacking_tags, launches_suspended_by_aws, mix, obstacle,
@@ -42,11 +47,13 @@ pub(crate) use targets::{TargetFailure, is_blind, is_served, target_failure};
 pub(crate) use template::{MissingObject, TemplateState, missing_object, template_state};
 pub(crate) use unhealthy::unhealthy;
 pub(crate) use view::View;
+pub(crate) use window::{WindowHold, window_changes, window_hold};
 
 use crate::desired::Desired;
 use crate::memory::Memory;
 use crate::observed::Observed;
 use announced::RebalanceSurge;
+use expiry::Expiry;
 use rollout::Progress;
 
 /// The facts of one pool, and what follows from them.
@@ -54,6 +61,8 @@ pub(crate) struct Situation<'a> {
     facts: Facts<'a>,
     /// The progress of the roll-out.
     pub(crate) rollout: Progress,
+    /// Instances that are too old.
+    pub(crate) expiry: Expiry,
     /// Surge that replaces instances at risk.
     spare: RebalanceSurge,
 }
@@ -71,8 +80,9 @@ impl<'a> Situation<'a> {
     pub(crate) fn new(desired: &'a Desired, observed: &'a Observed, memory: &'a Memory) -> Self {
         let facts = Facts::of(desired, observed, memory);
         let rollout = Progress::of(&facts);
+        let expiry = Expiry::of(&facts, rollout);
         let spare = RebalanceSurge::of(&facts, rollout);
-        Self { facts, rollout, spare }
+        Self { facts, rollout, expiry, spare }
     }
 
     /// The total number of instances: the desired replicas plus surge.
@@ -82,12 +92,12 @@ impl<'a> Situation<'a> {
 
     /// Surge: instances beyond the desired replicas, for replacements.
     pub(crate) fn surge(&self) -> u32 {
-        self.rollout.surge.max(self.spare.wanted)
+        self.rollout.surge.max(self.spare.wanted).max(self.expiry.surge)
     }
 
     /// Surge, including that for members whose replacement has begun and that still exist.
     fn surge_retained(&self) -> u32 {
-        self.rollout.surge_retained.max(self.spare.held)
+        self.rollout.surge_retained.max(self.spare.held).max(self.expiry.surge_retained)
     }
 
     /// Interrupted instances that the surge does not already replace.

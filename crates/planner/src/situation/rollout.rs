@@ -7,6 +7,7 @@ use super::member::{MachineState, Member};
 use super::size::ReplicasManagedBy;
 use super::targets::is_served;
 use super::view::View;
+use super::window::window_hold;
 use crate::desired::{Goal, OnFailure, RolloutPause, Strategy, Wanted};
 use crate::observed::Verdict;
 use foo_model::{LifecycleState, NodeState, Timestamp, count};
@@ -31,6 +32,8 @@ pub(crate) struct Progress {
     /// The roll-out needs surge, but the maximum, or the controller that manages the size, allows none; and
     /// no instance may be unavailable.
     pub(crate) blocked_by_limits: bool,
+    /// It waits for a maintenance window: no replacement begins.
+    pub(crate) awaits_window: bool,
 }
 
 /// The phase of a roll-out.
@@ -73,16 +76,25 @@ impl Progress {
             }
         }
         progress.phase = phase(facts, progress);
+        progress.awaits_window = progress.phase.is_replacing() && window_hold(facts).is_some();
         let going = count(facts.members.iter().filter(|member| is_departing_outdated(member)));
         let most = room(facts, progress.outdated);
         progress.surge = surge(facts, progress, most);
         progress.surge_retained =
             surge(facts, progress, room(facts, progress.outdated.saturating_add(going)));
         progress.blocked_by_limits = progress.phase.is_replacing()
+            && !progress.awaits_window
             && progress.outdated > 0
             && most == 0
             && facts.desired.rollout.unavailable(facts.target.replicas) == 0;
         progress
+    }
+}
+
+impl Progress {
+    /// Instances with the target content that do not serve yet, `coming` ones included.
+    pub(super) fn on_their_way(self, coming: u32) -> u32 {
+        coming.saturating_add(self.updated.saturating_sub(self.updated_available))
     }
 }
 
@@ -160,6 +172,10 @@ fn surge(facts: &Facts<'_>, progress: Progress, room: u32) -> u32 {
         Phase::Paused | Phase::Preparing | Phase::Waiting => room.min(there),
         // Failed instances stay for inspection, and others are launched in their place.
         Phase::Halted => room.min(there.max(progress.updated.saturating_sub(progress.updated_available))),
+        // Successors that are on their way stay. Once they serve, as many are too many, outdated ones first.
+        Phase::Rolling | Phase::RollingBack if progress.awaits_window => {
+            room.min(beyond.min(progress.on_their_way(coming)))
+        }
         Phase::Rolling | Phase::RollingBack if progress.updated_available > 0 => room,
         Phase::Rolling | Phase::RollingBack => room.min(there.max(1)),
     }

@@ -8,6 +8,7 @@
 //! | `group` | does the group exist, is it owned, is it configured as requested; protection from scale-in |
 //! | `victims` | which Machines are deleted when there are too many |
 //! | `replace` | which outdated Machines are deleted, and does the new content work |
+//! | `expire` | which Machines are replaced because of their age |
 //! | `remediate` | which unhealthy Machines are replaced |
 //! | `hooks` | the lifecycle hook: created, restored, completed; heartbeats |
 //! | `size` | desired capacity |
@@ -21,6 +22,7 @@
 pub(crate) mod budget;
 pub(crate) mod delete;
 pub(crate) mod ends;
+pub(crate) mod expire;
 pub(crate) mod group;
 pub(crate) mod hooks;
 pub(crate) mod interrupt;

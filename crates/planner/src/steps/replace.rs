@@ -15,7 +15,7 @@ use crate::situation::{
     ContentState, MachineState, Member, Phase, Situation, View, available_from, is_available, is_blind,
     staying,
 };
-use crate::steps::budget::room_to_drain;
+use crate::steps::budget::{canary, room_to_drain};
 use crate::steps::delete::delete_machine;
 use foo_model::{EventReason, Machine, MachineName, NodeState, Seconds, SpecHash, Timestamp, count};
 use std::collections::BTreeSet;
@@ -208,7 +208,10 @@ fn failure(situation: &Situation<'_>, draft: &mut Draft) -> Option<String> {
     }
     // Once one instance of the content serves, missing instances say nothing about it; nor do they in a
     // rollback to content that was launched before. `CapacityAvailable` reports them.
-    let is_first = situation.rollout.updated_available == 0 && situation.rollout.phase == Phase::Rolling;
+    let rollout = situation.rollout;
+    // Before its window a roll-out has launched nothing itself.
+    let is_first =
+        rollout.updated_available == 0 && rollout.phase == Phase::Rolling && !rollout.awaits_window;
     let since = progress.waiting_since.filter(|_| is_first)?;
     // An instance that came late has its full time; that one after another comes and fails is a failure as
     // well.
@@ -252,9 +255,14 @@ fn failure_of(
     None
 }
 
-/// Deletes outdated Machines within the limits: first those that do not serve, then serving ones.
+/// Deletes outdated Machines within the limits: first those that do not serve, then serving ones. Outside of maintenance
+/// windows none, except what a rollback replaces that does not serve.
 pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     if !situation.rollout.phase.is_replacing() || situation.sizable_group().is_none() || is_blind(situation) {
+        return;
+    }
+    let waits = situation.rollout.awaits_window;
+    if waits && situation.rollout.phase != Phase::RollingBack {
         return;
     }
     // How long a new Node has been Ready is an age, and the reason to delete the Machine it replaces.
@@ -299,7 +307,7 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
         gone.iter().cloned().chain(taken.iter().map(|candidate| candidate.member.name.clone())).collect();
     let serving = |member: &Member<'_>| {
         let outdated = member.content == ContentState::Outdated;
-        outdated && is_available(situation, member) && !gone.contains(&member.name)
+        outdated && is_available(situation, member) && !waits && !gone.contains(&member.name)
     };
     let mut queue = Queue::of(situation, serving).without(&going, situation);
     let budget = budget.min(count(&taken).saturating_add(available.saturating_sub(floor)));
@@ -328,16 +336,4 @@ fn why(situation: &Situation<'_>, member: &Member<'_>, target: &SpecHash) -> Str
         Phase::RollingBack => format!("rolled back from {from} to {target}"),
         _ => format!("rolled from {from} to {target}"),
     }
-}
-
-/// Until one instance of the new content is available, replaces one at a time.
-fn canary(situation: &Situation<'_>, draft: &Draft, unproven: u32) -> u32 {
-    if situation.rollout.updated_available > 0 {
-        return u32::MAX;
-    }
-    let under_way = unproven
-        .saturating_add(situation.counts.departing)
-        .saturating_add(situation.unlaunched())
-        .saturating_add(count(&draft.deleted));
-    1_u32.saturating_sub(under_way)
 }

@@ -8,7 +8,7 @@ use crate::desired::VictimPolicy;
 use crate::draft::{Draft, Postponed, Stage, Until};
 use crate::report::EventTrigger;
 use crate::situation::{
-    ContentState, MachineState, Member, Situation, TargetFailure, is_available, target_failure,
+    ContentState, MachineState, Member, Situation, TargetFailure, has_expired, is_available, target_failure,
 };
 use crate::steps::budget::room_to_drain;
 use foo_model::{EventReason, Health, Machine, MachineName, NodeState, RemovalMark, Timestamp, Zone, count};
@@ -24,6 +24,7 @@ enum Rank {
     NeverJoined,
     NotReady,
     Outdated,
+    Expired,
     Ordinary,
 }
 
@@ -42,6 +43,8 @@ impl Rank {
             Self::NotReady
         } else if member.content == ContentState::Outdated {
             Self::Outdated
+        } else if has_expired(situation, member) {
+            Self::Expired
         } else {
             Self::Ordinary
         }
@@ -66,6 +69,7 @@ impl Rank {
             (Self::NeverJoined, _) => "its Node never joined",
             (Self::NotReady, _) => "its Node is not Ready",
             (Self::Outdated, _) => "it was launched from an outdated template version",
+            (Self::Expired, _) => "it has reached its maximum lifetime",
             (Self::Ordinary, VictimPolicy::Oldest) => "it is the oldest in the fullest zone",
             (Self::Ordinary, VictimPolicy::Newest) => "it is the newest in the fullest zone",
         }
@@ -273,9 +277,12 @@ fn delete(situation: &Situation<'_>, candidate: &Candidate<'_, '_>, excess: u32,
     let target = situation.target.spec_replicas;
     let only_if = match candidate.rank {
         Rank::Marked => Precondition::StillMarkedForDeletion { replicas: target },
-        Rank::Unhealthy | Rank::NeverJoined | Rank::NotReady | Rank::Outdated | Rank::Ordinary => {
-            Precondition::ReplicasAtMost { replicas: target }
-        }
+        Rank::Unhealthy
+        | Rank::NeverJoined
+        | Rank::NotReady
+        | Rank::Outdated
+        | Rank::Expired
+        | Rank::Ordinary => Precondition::ReplicasAtMost { replicas: target },
     };
     let reason = candidate.rank.reason(situation.desired.scale_in.policy);
     let why = format!("{excess} over the desired {}; {reason}", situation.target.replicas);

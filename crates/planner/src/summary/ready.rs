@@ -57,8 +57,11 @@ fn status(situation: &Situation<'_>, reason: Reason) -> Status {
         | Reason::ScaleInDelayed
         | Reason::TooManyMachines
         | Reason::RolloutPreparing
-        | Reason::RolloutPaused => true,
+        | Reason::RolloutPaused
+        | Reason::ExpiryWaiting
+        | Reason::AwaitingMaintenanceWindow => true,
         Reason::RollingOut => !situation.rollout.blocked_by_limits,
+        Reason::ReplacingExpired => !situation.expiry.blocked_by_limits,
         _ => false,
     };
     // A user has to resume it.
@@ -69,7 +72,8 @@ fn status(situation: &Situation<'_>, reason: Reason) -> Status {
 /// Whether as many instances are in service as are desired, less those that a roll-out may make unavailable.
 fn serves(situation: &Situation<'_>) -> bool {
     let target = situation.target.replicas;
-    let rolls = situation.rollout.phase.is_replacing();
+    let rollout = situation.rollout;
+    let rolls = rollout.phase.is_replacing() && !rollout.awaits_window || situation.expiry.is_replacing();
     let unavailable = if rolls { situation.desired.rollout.unavailable(target) } else { 0 };
     situation.counts.without_foo_machine == 0
         && situation.counts.serving >= target.saturating_sub(unavailable)
@@ -103,7 +107,7 @@ fn unmet(others: &[Condition], status: Status) -> Option<(Reason, String)> {
         .map(|other| (other.reason, other.message.clone()))
 }
 
-/// Outdated or unhealthy instances are being replaced.
+/// Outdated, expired or unhealthy instances are being replaced.
 fn replacing(others: &[Condition]) -> Option<(Reason, String)> {
     [ConditionKind::RollingOut, ConditionKind::Remediating]
         .into_iter()

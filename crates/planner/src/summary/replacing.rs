@@ -1,11 +1,11 @@
-//! Messages about the replacement of outdated and unhealthy instances.
+//! Messages about the replacement of outdated, expired and unhealthy instances.
 
 use super::parts::{condition, many};
 use crate::desired::{Goal, RolloutPause, Wanted};
 use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status};
 use crate::situation::{
-    ContentState, MachineState, Member, Phase, Situation, View, is_available, is_blind, is_served, staying,
-    unhealthy,
+    ContentState, ExpiryHold, MachineState, Member, Phase, Situation, View, WindowHold, is_available,
+    is_blind, is_served, staying, unhealthy, window_hold,
 };
 use foo_model::{NodeState, Reason, some_names};
 
@@ -23,6 +23,7 @@ pub(crate) fn rollout(situation: &Situation<'_>) -> Option<RolloutReport> {
         Phase::Waiting => RolloutPhase::Waiting,
         Phase::Preparing => RolloutPhase::Preparing,
         Phase::Halted => RolloutPhase::Halted,
+        Phase::Rolling if progress.awaits_window => RolloutPhase::AwaitingWindow,
         Phase::Rolling => RolloutPhase::Rolling,
         Phase::RollingBack => RolloutPhase::RollingBack,
     };
@@ -61,16 +62,35 @@ fn message(situation: &Situation<'_>, phase: RolloutPhase) -> String {
         }
         RolloutPhase::Halted => failed.to_owned(),
         RolloutPhase::RolledBack => format!("rolled back, the new launch template version failed: {failed}"),
-        RolloutPhase::Rolling => waits_for(situation),
-        RolloutPhase::RollingBack => format!("{failed}; {}", waits_for(situation)),
+        RolloutPhase::AwaitingWindow => awaits_window(situation).unwrap_or_default(),
+        RolloutPhase::Rolling => waits_for(situation, situation.rollout.blocked_by_limits),
+        RolloutPhase::RollingBack => {
+            let waits = awaits_window(situation)
+                .unwrap_or_else(|| waits_for(situation, situation.rollout.blocked_by_limits));
+            format!("{failed}; {waits}")
+        }
     }
 }
 
-fn waits_for(situation: &Situation<'_>) -> String {
+/// What has to come before the next replacement begins; `None` if it may begin now.
+fn awaits_window(situation: &Situation<'_>) -> Option<String> {
+    Some(match window_hold(situation)? {
+        WindowHold::Opens(at) => {
+            format!("waiting for the maintenance window that opens at {}", at.to_the_minute())
+        }
+        WindowHold::Over => "waiting for the next maintenance window".to_owned(),
+        WindowHold::Clocks => {
+            "waiting until the clocks agree, so that it is known when a maintenance window is open".to_owned()
+        }
+        WindowHold::Unusable(blocked) => blocked.message.clone(),
+    })
+}
+
+fn waits_for(situation: &Situation<'_>, blocked_by_limits: bool) -> String {
     if is_blind(situation) {
         return "waiting for a read of the health in the target groups of spec.targetGroups".to_owned();
     }
-    if situation.rollout.blocked_by_limits {
+    if blocked_by_limits {
         return "cannot replace an instance: rollout.maxUnavailable allows none to be unavailable, and maxSize or an \
                 external autoscaler allows none to be added"
             .to_owned();
@@ -106,7 +126,58 @@ fn is_ready(member: &Member<'_>) -> bool {
     member.machine.is_some_and(|machine| machine.node == NodeState::Ready)
 }
 
+/// A roll-out, and the replacement of expired instances, which has the same limits.
 pub(super) fn rolling_out(situation: &Situation<'_>) -> Condition {
+    let Condition { kind, status, reason, message } = of_outdated(situation);
+    let Some(expired) = expired(situation) else { return condition(kind, status, reason, message) };
+    let said = if message.is_empty() { expired } else { format!("{message}; {expired}") };
+    match (reason, situation.expiry.hold) {
+        (Reason::NotRollingOut | Reason::AwaitingDeletion, None) => {
+            condition(kind, Status::True, Reason::ReplacingExpired, said)
+        }
+        (Reason::NotRollingOut | Reason::AwaitingDeletion, Some(ExpiryHold::Window)) => {
+            condition(kind, Status::True, window_reason(situation), said)
+        }
+        (Reason::NotRollingOut | Reason::AwaitingDeletion, Some(_)) => {
+            condition(kind, Status::True, Reason::ExpiryWaiting, said)
+        }
+        _ => condition(kind, status, reason, said),
+    }
+}
+
+/// Whether a window is still to come, or none can come.
+fn window_reason(situation: &Situation<'_>) -> Reason {
+    match window_hold(situation) {
+        Some(WindowHold::Unusable(blocked)) => blocked.reason,
+        Some(WindowHold::Opens(_) | WindowHold::Over | WindowHold::Clocks) | None => {
+            Reason::AwaitingMaintenanceWindow
+        }
+    }
+}
+
+/// How many instances have reached their lifetime, and what their replacement waits for.
+fn expired(situation: &Situation<'_>) -> Option<String> {
+    let expiry = situation.expiry;
+    let lifetime = situation.desired.rollout.max_lifetime.filter(|_| expiry.due > 0)?;
+    let waits = match expiry.hold {
+        // It replaces them as well, if they are outdated.
+        Some(ExpiryHold::RollingOut) => return None,
+        Some(ExpiryHold::Paused) => "they are replaced once roll-outs are no longer paused".to_owned(),
+        Some(ExpiryHold::Failed) => {
+            "they are not replaced while the content of the spec counts as failed".to_owned()
+        }
+        Some(ExpiryHold::Content) => {
+            "they are replaced once the group launches instances with the content of the spec".to_owned()
+        }
+        Some(ExpiryHold::Window) => awaits_window(situation)?,
+        None => waits_for(situation, expiry.blocked_by_limits),
+    };
+    let instances = many(expiry.due, "instance");
+    let verb = if expiry.due == 1 { "has" } else { "have" };
+    Some(format!("{instances} {verb} reached the maximum lifetime of {lifetime}; {waits}"))
+}
+
+fn of_outdated(situation: &Situation<'_>) -> Condition {
     let kind = ConditionKind::RollingOut;
     let Some(report) = rollout(situation) else {
         return condition(kind, Status::False, Reason::NotRollingOut, "");
@@ -123,6 +194,7 @@ pub(super) fn rolling_out(situation: &Situation<'_>) -> Condition {
         RolloutPhase::Waiting => condition(kind, Status::True, Reason::RolloutWaiting, said),
         RolloutPhase::Preparing => condition(kind, Status::True, Reason::RolloutPreparing, said),
         RolloutPhase::Halted => condition(kind, Status::True, Reason::RolloutHalted, said),
+        RolloutPhase::AwaitingWindow => condition(kind, Status::True, window_reason(situation), said),
         RolloutPhase::Rolling => condition(kind, Status::True, Reason::RollingOut, said),
         RolloutPhase::RollingBack => condition(kind, Status::True, Reason::RollingBack, said),
     }

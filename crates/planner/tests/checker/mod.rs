@@ -3,13 +3,14 @@
 use crate::world::{World, pool, unowned_group};
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{
-    Decrement, GroupChange, GroupName, GroupSettingsChange, InstanceId, MachinePause, Protection, SignalKind,
+    Blocked, Decrement, GroupChange, GroupName, GroupSettingsChange, InstanceId, MachinePause, Protection,
+    Reason, Seconds, SignalKind,
 };
 use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, ReadAction, TemplateAction,
 };
 use foo_planner::check::Rule;
-use foo_planner::desired::{PausedBy, Rebalance};
+use foo_planner::desired::{IntOrPercent, Maintenance, PausedBy, Rebalance, RolloutPause};
 use foo_planner::{Action, Plan, Precondition, Violation, violations};
 
 /// What the checker finds in a plan of only this action.
@@ -154,6 +155,45 @@ fn deleting_a_machine_that_aws_announced_nothing_about() {
     assert_eq!(broken_by(&mut world, same), [], "AWS takes it anyway");
     assert_eq!(broken_by(&mut world, set(desired(5))), [], "surge and what is taken");
     assert_eq!(broken_by(&mut world, set(desired(6))), [Rule::RaisesWithinDesired]);
+}
+
+#[test]
+fn deleting_a_machine_that_is_not_old_enough() {
+    let mut world = pool().of(3).with_surge(1).lacking_at_most(1).running();
+    let same = delete(&world, 0, Precondition::SameUid);
+    let uncaused = [Rule::DeletesOnlyWithCause];
+    world.grow_old(90_000);
+    assert_eq!(broken_by(&mut world, same.clone()), uncaused, "instances have no lifetime");
+    world.desired.rollout.max_lifetime = Some(Seconds(200_000));
+    assert_eq!(broken_by(&mut world, same.clone()), uncaused, "it lasts longer");
+    world.desired.rollout.max_lifetime = Some(Seconds(86_400));
+    assert_eq!(broken_by(&mut world, same.clone()), []);
+    world.desired.rollout.paused = Some(RolloutPause::ByUser);
+    assert_eq!(broken_by(&mut world, same.clone()), uncaused, "roll-outs are paused");
+    world.desired.rollout.paused = None;
+    world.desired.rollout.max_unavailable = IntOrPercent::Count(0);
+    assert_eq!(broken_by(&mut world, same), [Rule::StaysAvailable], "no successor is there");
+}
+
+#[test]
+fn replacing_outside_of_maintenance_windows() {
+    let mut world = pool().of(3).with_surge(1).lacking_at_most(1).living(86_400).running();
+    let same = delete(&world, 0, Precondition::SameUid);
+    world.grow_old(86_400);
+    world.opens_in(60);
+    assert_eq!(broken_by(&mut world, same.clone()), [Rule::ReplacesInWindows], "it opens later");
+    world.opens_in(0);
+    assert_eq!(broken_by(&mut world, same.clone()), []);
+    world.wait(3_600);
+    assert_eq!(broken_by(&mut world, same.clone()), [Rule::ReplacesInWindows], "it has closed");
+    let blocked = Blocked::new(Reason::MaintenanceWindowsUnusable, "");
+    world.desired.maintenance = Maintenance::Unusable(blocked);
+    let found = found_in(&mut world, same.clone());
+    let machine = world.kube.machines[0].name.clone();
+    assert_eq!(found, [Violation::ReplacedOutsideWindow { machine }]);
+    let id = world.instances()[0].clone();
+    world.announce(SignalKind::Interruption, &id);
+    assert_eq!(broken_by(&mut world, same), [], "AWS takes it anyway");
 }
 
 #[test]

@@ -130,6 +130,46 @@ fn what_waits_for_others_is_no_end() {
     assert_eq!(paused.actions.len(), 0, "{paused:?}");
 }
 
+/// Each successor reaches its own lifetime, and so on for ever: a forecast ends before that.
+#[test]
+fn instances_that_have_expired_are_replaced_and_later_ones_are_not_foreseen() {
+    let mut world = pool().of(3).with_surge(1).lacking_at_most(0).living(86_400).running();
+    let young = forecast_of(&mut world);
+    assert_eq!((young.end, young.takes, young.deletions.len()), (End::Settled, Duration::ZERO, 0));
+    world.grow_old(86_400);
+    let old = forecast_of(&mut world);
+    assert_eq!(
+        (old.end, old.deletions.len(), old.launches),
+        (End::Settled, 3, 3),
+        "{:#?}",
+        old.report.conditions
+    );
+    assert_eq!((old.least_ready, old.most_instances), (3, 4));
+    assert_eq!(deleted(&old), play(&mut world));
+    // One that reaches its lifetime while a roll-out takes place is replaced by that.
+    world.desired.template = Wanted::Ready(content("v2", "d2"));
+    world.grow_old(76_000);
+    let rolled = forecast_of(&mut world);
+    assert_eq!((rolled.end, rolled.deletions.len()), (End::Settled, 3), "{:#?}", rolled.deletions);
+}
+
+/// A roll-out that waits for its window is foreseen in it; one that is longer than that waits for the next one, which is not known.
+#[test]
+fn a_roll_out_is_foreseen_in_its_maintenance_window() {
+    let mut world = pool().of(2).running();
+    world.desired.template = Wanted::Ready(content("v2", "d2"));
+    world.opens_in(7_200);
+    let long = Durations { drain: Duration::from_secs(4_000), ..DURATIONS };
+    let short = Durations { drain: Duration::from_mins(1), termination: Duration::from_mins(1), ..DURATIONS };
+    let observed = world.observe(0);
+    let within = forecast(&world.desired, &observed, &world.managers[0].memory, &short);
+    assert_eq!((within.end, within.deletions.len()), (End::Settled, 2), "{:#?}", within.report.conditions);
+    assert!(within.deletions[0].after >= Duration::from_hours(2), "{:?}", within.deletions);
+    let long = forecast(&world.desired, &observed, &world.managers[0].memory, &long);
+    assert_eq!((long.end, long.deletions.len()), (End::Waiting, 1), "{:#?}", long.deletions);
+    assert_eq!(long.report.rollout.unwrap().message, "waiting for the next maintenance window");
+}
+
 /// What has begun before is part of it.
 #[test]
 fn a_roll_out_that_is_under_way_is_continued() {

@@ -1,6 +1,6 @@
 //! A manager: what it sees, the plan that the real planner makes of it, and what comes of each of its actions.
 
-use super::scenario::Scenario;
+use super::scenario::{LIFETIME, Scenario};
 use super::state::{Ages, Foo, Group, Life, Mach, Mind, NOW, POOL, State, TICK, Unit, Wrong};
 use foo_model::hook::HookConfig;
 use foo_model::{
@@ -17,6 +17,7 @@ use foo_planner::{Action, LastRead, Observed, Plan, Precondition, WriteOutcome, 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// When the group was last changed by a manager that changed it: before a read that may be used, after one that may not.
 pub(crate) const CHANGED: Timestamp = Timestamp(NOW.0 - 2);
@@ -190,7 +191,7 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
         target_health: LastRead::Unknown,
         ec2_states: manager.words.iter().map(word).collect(),
         foo_machines: objects.iter().filter_map(foo_machine).collect(),
-        machines: objects.iter().filter_map(machine).collect(),
+        machines: objects.iter().filter_map(|unit| machine(scenario, unit)).collect(),
         finalizer: Finalizer::Present,
         quarantine: state
             .quarantine
@@ -277,7 +278,9 @@ fn foo_machine(unit: &Unit) -> Option<FooMachine> {
     })
 }
 
-fn machine(unit: &Unit) -> Option<Machine> {
+fn machine(scenario: &Scenario, unit: &Unit) -> Option<Machine> {
+    let grown = TICK * u32::from(unit.age);
+    let grown = if scenario.has_expired(unit) { grown + Duration::from(LIFETIME) } else { grown };
     let (deletion, stage) = match unit.machine {
         Mach::Alive => (Deletion::Alive, DeletionStage::Preparing),
         Mach::Draining => (Deletion::Since(NOW), DeletionStage::Preparing),
@@ -297,7 +300,7 @@ fn machine(unit: &Unit) -> Option<Machine> {
         timeouts: DeletionTimeouts::default(),
         drain_excluded: unit.excluded,
         pause: MachinePause::None,
-        created: NOW.minus(TICK * u32::from(unit.age)),
+        created: NOW.minus(grown),
     })
 }
 

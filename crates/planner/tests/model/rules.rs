@@ -40,6 +40,9 @@ pub(crate) fn always() -> Vec<Property<Scenario>> {
             // that goes without us, once that was not needed after all.
             let rolls = state.content > 1 || scenario.whose == Whose::Adoptable;
             let advance = if rolls { scenario.surge } else { 0 };
+            // Once the successor of an expired instance serves, a manager that has not read the template yet finds one too many, and
+            // chooses the expired one.
+            let advance = advance + scenario.expired;
             state.tale.victims <= state.tale.lowered + state.tale.robbed + advance
         }),
         always("I8 all managers together keep one budget of drains", |scenario, state| {
@@ -136,6 +139,12 @@ pub(crate) mod reach {
     pub(crate) fn renewed() -> Property<Scenario> {
         some("all are of the new content", |_, state| {
             state.content > 1 && state.units.iter().all(|unit| unit.version == state.content && unit.serves())
+        })
+    }
+
+    pub(crate) fn all_young() -> Property<Scenario> {
+        some("every expired instance is replaced", |scenario, state| {
+            state.units.iter().all(|unit| !scenario.has_expired(unit) && unit.serves())
         })
     }
 

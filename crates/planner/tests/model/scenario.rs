@@ -9,8 +9,8 @@ use foo_model::{
     MetadataOptions, Seconds, SpecHash, TemplateContent, UserData,
 };
 use foo_planner::desired::{
-    Desired, GroupConfig, Identity, IntOrPercent, OnFailure, Remediation, Rollout, RolloutPause, ScaleIn,
-    Size, Strategy, Template, VictimPolicy, Wanted,
+    Desired, GroupConfig, Identity, IntOrPercent, Maintenance, OnFailure, Remediation, Rollout, RolloutPause,
+    ScaleIn, Size, Strategy, Template, VictimPolicy, Wanted,
 };
 use foo_planner::observed::Verdict;
 use foo_planner::{Goal, Plan};
@@ -41,6 +41,8 @@ pub(crate) struct Scenario {
     pub(crate) drains: u8,
     /// Nodes of the second content never join.
     pub(crate) broken: bool,
+    /// So many of the instances of the beginning have reached their lifetime; no other one ever does.
+    pub(crate) expired: u8,
     pub(crate) on_failure: OnFailure,
     /// Whose the group's tags say it is.
     pub(crate) whose: Whose,
@@ -54,6 +56,9 @@ pub(crate) struct Scenario {
     /// What must be reached, or nothing was tried.
     pub(crate) reaches: Vec<Property<Self>>,
 }
+
+/// How long instances live in a world in which some have expired: longer than anything that is explored takes.
+pub(crate) const LIFETIME: Seconds = Seconds(86_400);
 
 /// One thing that happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -369,7 +374,9 @@ impl Scenario {
         // Until the roll-out begins, instances of another tool are as desired.
         let has_content = |unit: &Unit| unit.version == content || (state.adopt && unit.version == 0);
         let serves = |unit: &Unit| unit.serves() && unit.machine == Mach::Alive && unit.ready;
-        let right = |unit: &Unit| serves(unit) && unit.foo == Foo::Alive && has_content(unit);
+        let right = |unit: &Unit| {
+            serves(unit) && unit.foo == Foo::Alive && has_content(unit) && !self.has_expired(unit)
+        };
         // What works may come later than the deadline: then the way back counts as failed, and comes to its end all the same.
         let recorded = match state.quarantine {
             Some((failed, verdict)) => {
@@ -381,6 +388,11 @@ impl Scenario {
             && state.units.len() == usize::from(state.target)
             && state.units.iter().all(right)
             && recorded
+    }
+
+    /// It has reached its lifetime.
+    pub(crate) fn has_expired(&self, unit: &Unit) -> bool {
+        unit.number <= self.expired
     }
 
     fn joins(&self, unit: &Unit) -> bool {
@@ -473,8 +485,10 @@ impl Scenario {
                 ready_timeout: if self.broken { Seconds(60) } else { Seconds(1_000_000) },
                 on_failure: self.on_failure,
                 paused: state.adopt.then_some(RolloutPause::Adoption),
+                max_lifetime: (self.expired > 0).then_some(LIFETIME),
             },
             target_health: None,
+            maintenance: Maintenance::Always,
             remediation: Remediation {
                 enabled: false,
                 max_in_flight: IntOrPercent::Count(1),

@@ -35,6 +35,7 @@ fn scenario(name: &'static str, size: u8) -> Scenario {
         unavailable: 1,
         drains: 1,
         broken: false,
+        expired: 0,
         on_failure: OnFailure::Halt,
         whose: Whose::Own,
         budget: Budget::default(),
@@ -248,6 +249,40 @@ fn aws_ends_an_instance() {
         ),
         reaches: vec![reach::rest(), reach::completion()],
         ..scenario("taken", 2)
+    });
+}
+
+#[test]
+fn instances_expire_with_surge() {
+    let none = Budget::default();
+    explore(Scenario {
+        surge: 1,
+        unavailable: 0,
+        expired: 2,
+        launches: 4,
+        budget: budget(
+            Budget { hand_overs: 1, faults: 1, ..none },
+            Budget { hand_overs: 1, faults: 1, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::surge(), reach::all_young(), reach::lost_effect()],
+        ..scenario("expiry with surge", 2)
+    });
+}
+
+#[test]
+fn instances_expire_in_place_while_the_content_changes() {
+    let none = Budget::default();
+    explore(Scenario {
+        expired: 1,
+        targets: if depth() == Depth::Daily { Vec::new() } else { vec![1] },
+        // The successor, and then both with the new content.
+        launches: 5,
+        budget: budget(
+            Budget { edits: 1, faults: 1, ..none },
+            Budget { edits: 1, targets: 1, faults: 1, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::all_young(), reach::renewed()],
+        ..scenario("expiry in place", 2)
     });
 }
 

@@ -10,7 +10,7 @@ mod rollouts;
 use crate::world::{Fault, Launches, World, pool};
 use foo_model::{MachineName, NodeState, SignalKind};
 use foo_planner::Goal;
-use foo_planner::desired::Size;
+use foo_planner::desired::{Maintenance, Size};
 use foo_planner::report::{ConditionKind, Pace, Status};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -58,6 +58,10 @@ enum Step {
     OldLeaderPasses,
     Managed(bool),
     Content(u8),
+    /// The next maintenance window opens so many seconds later; 0: one is open.
+    WindowIn(u32),
+    /// All Machines become older by this many seconds.
+    GrowOld(u32),
     /// The Nodes of this content do not join from now on.
     Broken(u8),
     DeletePool,
@@ -254,6 +258,8 @@ fn happen(world: &mut World, step: Step) {
         }
         Step::Managed(true) => world.let_another_controller_manage(1, 5),
         Step::Managed(false) => world.manage_again(),
+        Step::WindowIn(seconds) => world.opens_in(seconds),
+        Step::GrowOld(seconds) => world.grow_old(seconds),
         Step::Content(number) => {
             let content = crate::world::content(&format!("v{number}"), "d1");
             world.desired.template = foo_planner::desired::Wanted::Ready(content);
@@ -307,6 +313,7 @@ fn comes_to_rest(world: &mut World) {
     world.record("--- quiet from here on ---");
     world.freeze_caches(false);
     world.cloud.launches = Launches::Work;
+    world.desired.maintenance = Maintenance::Always;
     world.kube.held_up.clear();
     world.forget_advice();
     let plan = world.settle();

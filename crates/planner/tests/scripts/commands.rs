@@ -5,7 +5,9 @@ use super::print;
 use crate::world::{Launches, Pool, World, content, foreign_group, unowned_group};
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{Reason, SignalKind};
-use foo_planner::desired::{OnFailure, PausedBy, Rebalance, RolloutPause, Strategy, VictimPolicy, Wanted};
+use foo_planner::desired::{
+    Maintenance, OnFailure, PausedBy, Rebalance, RolloutPause, Strategy, VictimPolicy, Wanted,
+};
 use foo_planner::observed::Finalizer;
 use foo_planner::{Goal, LastRead};
 
@@ -59,6 +61,11 @@ pub(super) const POOL_OPTIONS: &[PoolOption] = &[
     option("max-surge", Value::Number(Pool::with_surge), "`rollout.maxSurge`; 0 without it"),
     option("max-unavailable", Value::Number(Pool::lacking_at_most), "`rollout.maxUnavailable`; 1 without it"),
     option(
+        "max-lifetime",
+        Value::Number(Pool::living),
+        "`spec.maxInstanceLifetimeSeconds`; without it instances may have any age",
+    ),
+    option(
         "stabilization",
         Value::Number(Pool::stabilized_for),
         "seconds that lowered replicas must last before unmarked Machines are deleted; 0 without it",
@@ -111,6 +118,11 @@ const BEGINNING: &[Command] = &[
 
 const WORK: &[Command] = &[
     command("wait", Form::Number("SECONDS", |world, seconds| world.wait(u64::from(seconds))), "time passes"),
+    command(
+        "grow-old",
+        Form::Number("SECONDS", World::grow_old),
+        "all Machines become older; no time passes for anything else",
+    ),
     command("aws", Form::Plain(|world| world.cloud.work(world.now)), "AWS does one step of all its work"),
     command(
         "capi",
@@ -268,6 +280,16 @@ const INPUTS: &[Command] = &[
         "resume-rollout",
         Form::Plain(|world| world.desired.rollout.paused = None),
         "the annotation is removed",
+    ),
+    command(
+        "window-in",
+        Form::Number("SECONDS", World::opens_in),
+        "`spec.maintenanceWindows`: the next one opens in so many seconds, for an hour; 0: one is open",
+    ),
+    command(
+        "rollout-now",
+        Form::Plain(|world| world.desired.maintenance = Maintenance::Always),
+        "the FooMachinePool is annotated with `rollout-now`, or has no windows any more",
     ),
     command("managed-by-machine-pool", Form::Plain(World::manage_again), "`replicas-managed-by` is removed"),
     command(

@@ -25,6 +25,7 @@ scenarios! {
     autoscaler_reverts
     bootstrap_missing
     create
+    expiry
     foo_machine_deleted
     foreign_group
     group_deleted_by_hand
@@ -39,6 +40,7 @@ scenarios! {
     lost_responses
     machine_deleted
     machine_deleted_with_surge
+    maintenance_window
     managed_by_another_controller
     moved_away
     no_capacity

@@ -1,6 +1,7 @@
 //! What each step decides, question by question.
 
 mod adopt;
+mod expire;
 mod group;
 mod interrupt;
 mod machines;
@@ -13,6 +14,7 @@ mod size;
 mod targets;
 mod template;
 mod victims;
+mod windows;
 
 use crate::world::{World, short};
 use foo_model::LifecycleState;

@@ -15,10 +15,10 @@ mod truth;
 pub(crate) use cloud::{Cloud, Launches, NAME, foreign_group, unowned_group};
 pub(crate) use kube::Kube;
 pub(crate) use manager::{Fault, Manager, short};
-pub(crate) use pool::{Pool, content, pool};
+pub(crate) use pool::{Pool, content, pool, window};
 
 use foo_model::{Aws, Comparison, InstanceId, MachineName, Timestamp, machine_name};
-use foo_planner::{Desired, Plan};
+use foo_planner::{Desired, Plan, Report};
 use std::time::Duration;
 
 /// How long a manager that just started waits: longer than any lag the model shows.
@@ -81,16 +81,19 @@ impl World {
 
     /// Rounds until nothing is left to do and nothing moves any more; panics when that takes too long.
     pub(crate) fn settle(&mut self) -> Plan {
-        let mut last: Option<Plan> = None;
+        let mut last: Option<Report> = None;
         for _ in 0..120 {
             let plan = self.step();
-            let still = last.as_ref().is_some_and(|last| last.report == plan.report);
+            let mut report = plan.report.clone();
+            // What comes later than this loop ends is not waited for: an instance that reaches its lifetime.
+            report.next.after = report.next.after.filter(|after| *after <= Duration::from_hours(1));
+            let still = last.as_ref().is_some_and(|last| *last == report);
             // The health of targets is read again and again.
-            let waits = plan.report.next.after.is_some() && !self.desired.asks_for_target_health();
+            let waits = report.next.after.is_some() && !self.desired.asks_for_target_health();
             if still && plan.actions.is_empty() && !waits && !self.moves() {
                 return plan;
             }
-            last = Some(plan);
+            last = Some(report);
         }
         panic!("the world does not come to rest:\n{}\n{last:#?}", self.story());
     }

@@ -5,6 +5,7 @@ use foo_model::names::{INSTALLATION_OF_RETAINED, TAG_INSTALLATION};
 use foo_model::{Adoption, InstanceId, MachineName, Protection, RemovalMark};
 use foo_planner::Goal;
 use foo_planner::desired::{RolloutPause, Size};
+use std::time::Duration;
 
 impl World {
     /// MachinePool.spec.replicas as it stands.
@@ -25,6 +26,28 @@ impl World {
             Size::External { published, .. } => *published = replicas,
             Size::Unknown => {}
         }
+    }
+
+    /// Time passes for all Machines that there are, and for nothing else.
+    pub(crate) fn grow_old(&mut self, seconds: u32) {
+        self.record(format!("all Machines are {seconds} s older"));
+        for machine in &mut self.kube.machines {
+            machine.created = machine.created.minus(Duration::from_secs(seconds.into()));
+        }
+    }
+
+    /// Time passes for one Machine only.
+    pub(crate) fn grow_old_alone(&mut self, name: &MachineName, seconds: u32) {
+        self.record(format!("{name} is {seconds} s older"));
+        if let Some(machine) = self.kube.machine_mut(name) {
+            machine.created = machine.created.minus(Duration::from_secs(seconds.into()));
+        }
+    }
+
+    /// The next maintenance window opens in so many seconds, for an hour; 0: one is open now.
+    pub(crate) fn opens_in(&mut self, seconds: u32) {
+        self.record(format!("a maintenance window opens in {seconds} s"));
+        self.desired.maintenance = super::window(self.now, seconds);
     }
 
     /// The autoscaler marks a Machine, its first write of a scale-in.

@@ -7,8 +7,8 @@ use foo_model::{
 };
 use foo_planner::Goal;
 use foo_planner::desired::{
-    Desired, GroupConfig, Identity, IntOrPercent, Interruption, OnFailure, Rebalance, Remediation, Rollout,
-    ScaleIn, Size, Strategy, Template, VictimPolicy, Wanted,
+    Desired, GroupConfig, Identity, IntOrPercent, Interruption, Maintenance, OnFailure, Rebalance,
+    Remediation, Rollout, ScaleIn, Size, Strategy, Template, VictimPolicy, Wanted,
 };
 use std::collections::BTreeMap;
 
@@ -58,8 +58,10 @@ pub(crate) fn pool() -> Pool {
             ready_timeout: Seconds(600),
             on_failure: OnFailure::Halt,
             paused: None,
+            max_lifetime: None,
         },
         target_health: None,
+        maintenance: Maintenance::Always,
         remediation: Remediation {
             enabled: true,
             max_in_flight: IntOrPercent::Count(1),
@@ -70,6 +72,12 @@ pub(crate) fn pool() -> Pool {
         timeouts: DeletionTimeouts::default(),
         warnings: Vec::new(),
     })
+}
+
+/// A maintenance window that opens so many seconds after that moment, for an hour.
+pub(crate) fn window(now: Timestamp, seconds: u32) -> Maintenance {
+    let opens = now.plus(Seconds(seconds).into());
+    Maintenance::Window { opens, closes: opens.plus(Seconds(3_600).into()) }
 }
 
 /// Content with these two hashes.
@@ -110,6 +118,12 @@ impl Pool {
 
     pub(crate) fn with_surge(mut self, max_surge: u32) -> Self {
         self.0.rollout.max_surge = IntOrPercent::Count(max_surge);
+        self
+    }
+
+    /// How many seconds an instance may live.
+    pub(crate) fn living(mut self, seconds: u32) -> Self {
+        self.0.rollout.max_lifetime = Some(Seconds(seconds));
         self
     }
 

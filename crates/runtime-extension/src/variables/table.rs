@@ -182,6 +182,8 @@ const POOLS: &[Variable] = &[
     variable("autoscaling", Pool, &["autoscaling"], Optional),
     variable("scaleIn", Pool, &["scaleIn"], Optional),
     variable("rollout", Pool, &["rollout"], Optional),
+    variable("maxInstanceLifetimeSeconds", Pool, &["maxInstanceLifetimeSeconds"], Optional),
+    variable("maintenanceWindows", Pool, &["maintenanceWindows"], Optional),
     variable("remediation", Pool, &["remediation"], Optional),
     variable("interruption", Pool, &["interruption"], Optional),
     variable("poolDeletionPolicy", Pool, &["deletionPolicy"], Optional),

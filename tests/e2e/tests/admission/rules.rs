@@ -53,6 +53,14 @@ fn full_pool() -> Value {
             "strategy": "OnDelete", "maxSurge": "25%", "maxUnavailable": 2, "readyTimeoutSeconds": 600,
             "onFailure": "Rollback",
         },
+        "maxInstanceLifetimeSeconds": 2_592_000,
+        "maintenanceWindows": [
+            {
+                "days": ["Saturday", "Sunday"], "start": "02:00", "durationSeconds": 14_400,
+                "timeZone": "Europe/Berlin",
+            },
+            {"start": "23:59", "durationSeconds": 900},
+        ],
         "remediation": {
             "enabled": false, "maxInFlight": "10%", "unhealthyLimit": 3, "joinTimeoutSeconds": 0,
         },
@@ -214,6 +222,43 @@ fn a_pool_has_either_one_type_or_a_mix() {
         server.accepts(Kind::MachinePool, &with(pool(), json!({"spot": {}}))).await?;
         let nothing = with(pool(), json!({"instanceType": null, "mixedInstances": {"overrides": []}}));
         server.refuses(Kind::MachinePool, nothing, "should have at least 1 items").await
+    });
+}
+
+#[test]
+fn lifetimes_and_maintenance_windows_have_limits() {
+    on_server(async |server| {
+        let of = |fields: Value| with(pool(), fields);
+        for seconds in [3_600, 31_536_000] {
+            let lives = of(json!({"maxInstanceLifetimeSeconds": seconds}));
+            server.accepts(Kind::MachinePool, &lives).await?;
+        }
+        for (seconds, message) in
+            [(3_599, "greater than or equal to 3600"), (31_536_001, "less than or equal to")]
+        {
+            let lives = of(json!({"maxInstanceLifetimeSeconds": seconds}));
+            server.refuses(Kind::MachinePool, lives, message).await?;
+        }
+        let window = json!({"start": "02:00", "durationSeconds": 3_600});
+        let windows = |list: Vec<Value>| of(json!({"maintenanceWindows": list}));
+        server.accepts(Kind::MachinePool, &windows(vec![window.clone(); 10])).await?;
+        let many = windows(vec![window.clone(); 11]);
+        server.refuses(Kind::MachinePool, many, "must have at most 10 items").await?;
+        for (changed, message) in [
+            (json!({"start": "24:00"}), "should match"),
+            (json!({"start": "2:00"}), "start"),
+            (json!({"durationSeconds": 899}), "greater than or equal to 900"),
+            (json!({"durationSeconds": 604_801}), "less than or equal to 604800"),
+            (json!({"timeZone": "Europe/Berlin\n"}), "should match"),
+            (json!({"timeZone": "../UTC"}), "should match"),
+            (json!({"days": ["Monday", "Monday"]}), "Duplicate value"),
+            (json!({"days": ["Mon"]}), "Unsupported value"),
+            (json!({"durationSeconds": null}), "Required value"),
+        ] {
+            let changed = windows(vec![with(window.clone(), changed)]);
+            server.refuses(Kind::MachinePool, changed, message).await?;
+        }
+        Ok(())
     });
 }
 

@@ -21,7 +21,7 @@ use foo_model::{
     SubnetId, TargetGroupArn,
 };
 use foo_planner::desired::{
-    Desired, Goal, GroupConfig, Identity, ScaleIn, Size, Template, VictimPolicy, Wanted,
+    Desired, Goal, GroupConfig, Identity, Maintenance, ScaleIn, Size, Template, VictimPolicy, Wanted,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
@@ -186,6 +186,8 @@ fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired 
         },
         scale_in: scale_in(gathered),
         rollout: replacement_rules::rollout(gathered),
+        // As the spec has it: when its windows are open depends on the time of the pass.
+        maintenance: Maintenance::Always,
         remediation: replacement_rules::remediation(gathered),
         target_health: replacement_rules::target_health(gathered),
         interruption: replacement_rules::interruption(gathered),

@@ -2,15 +2,17 @@
 //! values.
 
 use super::content::unsigned;
+use crate::clock::shown;
 use crate::pool::gather::Gathered;
 use crate::pool::identity;
 use foo_api::FooMachinePool;
 use foo_api::pool as api;
-use foo_model::names::ROLLOUT_PAUSED_ANNOTATION;
-use foo_model::{Seconds, SpecHash, Timestamp};
+use foo_api::pool::life::{Opening, opening};
+use foo_model::names::{ROLLOUT_NOW_ANNOTATION, ROLLOUT_PAUSED_ANNOTATION};
+use foo_model::{Blocked, Reason, Seconds, SpecHash, Timestamp};
 use foo_planner::desired::{
-    IntOrPercent, Interruption, OnFailure, Rebalance, Remediation, Rollout, RolloutPause, Strategy,
-    TargetHealthRules,
+    IntOrPercent, Interruption, Maintenance, OnFailure, Rebalance, Remediation, Rollout, RolloutPause,
+    Strategy, TargetHealthRules,
 };
 use foo_planner::memory::RolloutProgress;
 use foo_planner::report::RolloutPhase;
@@ -35,6 +37,11 @@ pub(in crate::pool) fn rollout(gathered: &Gathered) -> Rollout {
             api::RolloutFailurePolicy::Rollback => OnFailure::Rollback,
         },
         paused: paused(&gathered.pool),
+        max_lifetime: gathered
+            .pool
+            .spec
+            .max_instance_lifetime_seconds
+            .map(|seconds| Seconds(unsigned(seconds))),
     }
 }
 
@@ -46,12 +53,54 @@ fn paused(pool: &FooMachinePool) -> Option<RolloutPause> {
     }
 }
 
+/// When outdated and expired instances may be replaced, by the manager's clock.
+pub(in crate::pool) fn maintenance(pool: &FooMachinePool, now: Timestamp) -> Maintenance {
+    if pool.annotations().contains_key(ROLLOUT_NOW_ANNOTATION) {
+        return Maintenance::Always;
+    }
+    match opening(&pool.spec.maintenance_windows, shown(now)) {
+        Ok(None) => Maintenance::Always,
+        Ok(Some(Opening { opens, closes })) => {
+            let moment = |moment: jiff::Timestamp| Timestamp(moment.as_millisecond());
+            Maintenance::Window { opens: moment(opens), closes: moment(closes) }
+        }
+        Err(why) => {
+            let message = format!("{why}; no instance is replaced for a roll-out or because of its age");
+            Maintenance::Unusable(Blocked::new(Reason::MaintenanceWindowsUnusable, message))
+        }
+    }
+}
+
+/// That the maintenance windows cannot be used, also while no instance waits for one; or that they are open until a user removes
+/// an annotation.
+pub(in crate::pool) fn maintenance_warning(
+    pool: &FooMachinePool,
+    maintenance: &Maintenance,
+) -> Option<Blocked> {
+    if let Maintenance::Unusable(blocked) = maintenance {
+        return Some(blocked.clone());
+    }
+    let ignored =
+        !pool.spec.maintenance_windows.is_empty() && pool.annotations().contains_key(ROLLOUT_NOW_ANNOTATION);
+    ignored.then(|| {
+        let message = format!(
+            "instances are replaced outside of spec.maintenanceWindows, too, until the annotation {ROLLOUT_NOW_ANNOTATION} is removed"
+        );
+        Blocked::new(Reason::MaintenanceWindowsIgnored, message)
+    })
+}
+
 /// The progress of a roll-out that the status shows, as after a crash: how its content works is observed from
 /// zero. A lost status costs no more than that.
 pub(in crate::pool) fn resumed(gathered: &Gathered, now: Timestamp) -> Option<RolloutProgress> {
     let rollout = gathered.pool.status.as_ref()?.rollout.as_ref()?;
-    let under_way =
-        [RolloutPhase::Preparing, RolloutPhase::Waiting, RolloutPhase::Rolling, RolloutPhase::RollingBack];
+    let under_way = [
+        RolloutPhase::Preparing,
+        RolloutPhase::Waiting,
+        RolloutPhase::AwaitingWindow,
+        RolloutPhase::Rolling,
+        RolloutPhase::RollingBack,
+    ];
     let continues = under_way.iter().any(|phase| <&str>::from(phase) == rollout.phase);
     continues.then(|| RolloutProgress::of(SpecHash::new(rollout.target_hash.as_str()), now))
 }

@@ -6,7 +6,7 @@ pub(super) mod publish;
 
 use super::foo_machine_metadata;
 use super::gather::Gathered;
-use super::inputs::{Inputs, content, node_version, observe, rival_machine_pools};
+use super::inputs::{Inputs, content, node_version, observe, replacement_rules, rival_machine_pools};
 use super::pass::{Observation, Pass};
 use super::pools::Pools;
 use super::state::PoolState;
@@ -94,7 +94,9 @@ impl Pools {
         let pools: Api<FooMachinePool> = Api::namespaced(client.clone(), &gathered.namespace());
         let while_paused =
             if paused { publish::paused_pool_status(&gathered.pool, report, now) } else { None };
-        let status = while_paused.unwrap_or_else(|| publish::pool_status(&gathered.pool, report, extra, now));
+        let clock = self.context.kubernetes_clock.found().difference;
+        let status =
+            while_paused.unwrap_or_else(|| publish::pool_status(&gathered.pool, report, extra, (now, clock)));
         let written = self
             .pool_status
             .apply_if_changed(&pools, gathered.pool.as_ref(), gathered.pool.status.as_ref(), &status)
@@ -203,6 +205,7 @@ impl Pools {
             .into_iter()
             .chain(node_version::warning(gathered))
             .chain(inputs.image.warning.clone())
+            .chain(replacement_rules::maintenance_warning(&gathered.pool, &inputs.desired.maintenance))
             .chain(inputs.clock_warnings.clone())
             .collect();
         for warning in warnings.iter().filter(|it| !state.reported.warnings.contains(it)) {

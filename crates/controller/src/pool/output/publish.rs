@@ -1,6 +1,7 @@
 //! Builds and writes status and provider ids by server-side apply, and the status of each FooMachine; only
 //! what changed.
 
+use crate::clock::to_kube;
 use crate::pool::gather::Gathered;
 use foo_api::machine::{DrainHookStatus, FooMachineStatus, MachineAddress};
 use foo_api::pool::{FooMachinePoolStatus, GroupStatus, LaunchTemplateStatus, NodeInfo};
@@ -8,7 +9,7 @@ use foo_api::pool::{ImageStatus, RolloutStatus};
 use foo_api::shared::Initialization;
 use foo_api::{FooMachine, FooMachinePool, conditions, names};
 use foo_cloud::InstanceDetails;
-use foo_model::{Difference, Kubernetes, LifecycleState, Reason, Timestamp};
+use foo_model::{Difference, Kubernetes, KubernetesTime, LifecycleState, Reason, Timestamp};
 use foo_planner::Report;
 use foo_planner::observed::Ec2State;
 use foo_planner::report::{Condition, ConditionKind, MachineReport, OutsideReport, RolloutReport};
@@ -17,6 +18,7 @@ use kube::api::{Patch, PatchParams};
 use kube::{Api, Client, Resource, ResourceExt};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// What the status shows and the planner does not know.
 #[derive(Clone, Debug, Default)]
@@ -88,7 +90,7 @@ pub(in crate::pool) fn pool_status(
     pool: &FooMachinePool,
     report: &Report,
     extra: &Extra,
-    now: jiff::Timestamp,
+    (now, clock): (jiff::Timestamp, Difference<Kubernetes>),
 ) -> FooMachinePoolStatus {
     let old = pool.status.clone().unwrap_or_default();
     // It stays true: otherwise Cluster API would assume that the infrastructure was lost.
@@ -123,6 +125,11 @@ pub(in crate::pool) fn pool_status(
             _ => old.auto_scaling_group,
         },
         rollout: report.rollout.as_ref().map(rollout).or(old.rollout),
+        // As long as the instances are not known, it stays.
+        next_expiry: match counts {
+            Some(_) => report.next_expiry.map(|at| to_the_second(clock.remote(at))),
+            None => old.next_expiry,
+        },
         launch_template: report
             .template
             .as_ref()
@@ -139,6 +146,13 @@ pub(in crate::pool) fn pool_status(
             now,
         ),
     }
+}
+
+/// Both the creation of a Machine and its lifetime are whole seconds; the clocks' difference may have changed by less
+/// since the pass began.
+fn to_the_second(moment: KubernetesTime) -> Time {
+    let second = to_kube(moment.plus(Duration::from_millis(500))).as_second();
+    Time(jiff::Timestamp::from_second(second).unwrap_or(jiff::Timestamp::UNIX_EPOCH))
 }
 
 fn wanted(conditions: &[Condition]) -> Vec<conditions::NewCondition> {

@@ -5,6 +5,7 @@
 use crate::plans::fields::{self, Fields};
 use crate::pool::gather::Gathered;
 use foo_api::plan::PlannedChange;
+use foo_api::pool::MaintenanceWindow;
 use foo_planner::Desired;
 use foo_planner::desired::{Size, Strategy, Wanted};
 use serde_json::json;
@@ -21,11 +22,13 @@ pub(super) struct View<'a> {
     pub(super) desired: &'a Desired,
 }
 
-/// What makes instances outdated without being part of a launch template.
+/// What makes instances outdated without being part of a launch template, and when they are replaced.
 pub(super) struct Facts {
     version: Option<String>,
     /// The Secret with the bootstrap data.
     pub(super) secret: Option<String>,
+    /// The spec's maintenance windows.
+    windows: Option<Vec<MaintenanceWindow>>,
 }
 
 impl Facts {
@@ -37,6 +40,7 @@ impl Facts {
             secret: spec
                 .and_then(|spec| spec.bootstrap.data_secret_name.clone())
                 .filter(|name| !name.is_empty()),
+            windows: Some(gathered.pool.spec.maintenance_windows.clone()).filter(|all| !all.is_empty()),
         }
     }
 }
@@ -54,6 +58,8 @@ impl View<'_> {
             group,
             scale_in,
             rollout,
+            // When windows are open depends on the time; the spec's windows are compared.
+            maintenance: _,
             remediation,
             target_health,
             interruption,
@@ -82,6 +88,7 @@ impl View<'_> {
             "group": group,
             "scale_in": scale_in,
             "roll_out": rollout,
+            "maintenance_windows": self.facts.windows,
             "remediation": remediation,
             "target_health": target_health,
             "interruption": interruption,
