@@ -52,7 +52,7 @@ pub const RESOURCE_GROUP_ARN: &str =
     r"^arn:[a-z-]+:resource-groups:[a-z0-9-]+:[0-9]{12}:group/[A-Za-z0-9_./-]+$";
 /// ARN of a license configuration.
 pub const LICENSE_CONFIGURATION: &str =
-    r"^arn:[a-z-]+:license-manager:[a-z0-9-]+:[0-9]{12}:license-configuration[:/]lic-[0-9a-f]+$";
+    r"^arn:[a-z-]+:license-manager:[a-z0-9-]+:[0-9]{12}:license-configuration:lic-[0-9a-f]+$";
 /// Name, id or ARN of a placement group, reservation, resource group or license configuration, with `*` and `{namespace}` in the
 /// same way as in [`KEY_PAIR_OR_PREFIX`].
 pub const CAPACITY_OR_PREFIX: &str = r"^([ -)+-z|~]|\{namespace\}([!-)+,./:-`|~]|$))*\*?$";

@@ -127,8 +127,10 @@ use std::collections::BTreeMap;
         .message("placement.hostResourceGroupARN has the tenancy host: leave tenancy out"),
     validation = Rule::new("!has(self.placement) || !has(self.placement.hostResourceGroupARN) || (!has(self.spot) && (!has(self.mixedInstances) || self.mixedInstances.onDemandPercentage == 100))")
         .message("dedicated hosts (placement.hostResourceGroupARN) have no spot instances"),
-    validation = Rule::new("!has(self.capacityReservation) || !has(self.spot)")
-        .message("capacityReservation is for on-demand instances: leave spot out")
+    validation = Rule::new("!has(self.capacityReservation) || (has(self.capacityReservation.preference) && self.capacityReservation.preference in ['none', 'open']) || (!has(self.spot) && (!has(self.mixedInstances) || self.mixedInstances.onDemandPercentage == 100))")
+        .message("EC2 has no Capacity Reservations for spot instances: capacityReservation can only be preference none or open then"),
+    validation = Rule::new("!has(self.capacityReservation) || (has(self.capacityReservation.preference) && self.capacityReservation.preference in ['none', 'open']) || !has(self.placement) || !has(self.placement.hostResourceGroupARN)")
+        .message("EC2 has no Capacity Reservations on dedicated hosts (placement.hostResourceGroupARN): capacityReservation can only be preference none or open then")
 )]
 pub struct FooMachinePoolSpec {
     /// ARN of the Auto Scaling group. Leave it empty: the provider writes it when it has created the group,

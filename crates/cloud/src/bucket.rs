@@ -20,9 +20,12 @@ pub enum Bucket {
     /// costs.
     Sqs,
     /// Calls of Elastic Load Balancing and Service Quotas, whose limits are unpublished, sent when a network is created
-    /// or deleted, and for the health of targets; those of Systems Manager, which limits an account to 40 per second; and those of S3, which takes
+    /// or deleted; those of Systems Manager, which limits an account to 40 per second; and those of S3, which takes
     /// thousands per second, sent when user data changes.
     Rare,
+    /// Reads of the health of targets: one per target group and minute, four while an instance is not healthy. AWS's
+    /// limit is unpublished.
+    TargetHealth,
     /// EKS calls that only read.
     EksDescribe,
     /// EKS calls that change something.
@@ -35,6 +38,9 @@ pub enum Bucket {
 impl Bucket {
     /// The bucket that an operation uses.
     pub(crate) fn of(operation: Operation) -> Self {
+        if operation == Operation::DescribeTargetHealth {
+            return Self::TargetHealth;
+        }
         match (operation.service(), operation.is_mutation()) {
             (Service::AutoScaling, _) => Self::AutoScaling,
             (Service::Ec2, false) | (Service::Sts, _) => Self::Ec2Describe,

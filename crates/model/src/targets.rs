@@ -50,6 +50,11 @@ impl TargetState {
     }
 }
 
+/// Reason codes of targets that could serve, if a load balancer used them.
+const NOT_IN_USE: [&str; 2] = ["Target.NotInUse", ""];
+/// Reason code of a target whose instance is stopped or terminated.
+const INVALID_STATE: &str = "Target.InvalidState";
+
 /// The health of one target, with AWS's reason code (`Target.FailedHealthChecks`), empty if AWS has none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetHealth {
@@ -60,6 +65,23 @@ pub struct TargetHealth {
 }
 
 impl TargetHealth {
+    /// By AWS's names. A target that is `unused` for another reason than that no load balancer uses its target group or zone cannot
+    /// serve: for example because its instance is stopped (`Target.InvalidState`).
+    pub fn named(state: &str, reason: &str) -> Self {
+        let state = match (TargetState::from_name(state), reason) {
+            (TargetState::Unchecked, reason) if state == "unused" && !NOT_IN_USE.contains(&reason) => {
+                TargetState::Initial
+            }
+            (state, _) => state,
+        };
+        Self { state, reason: reason.to_owned() }
+    }
+
+    /// AWS's name of the state.
+    pub fn state_name(&self) -> &'static str {
+        if self.reason == INVALID_STATE { "unused" } else { self.state.name() }
+    }
+
     /// A target with no reason code.
     pub fn new(state: TargetState) -> Self {
         Self { state, reason: String::new() }
@@ -123,5 +145,9 @@ mod tests {
         groups.entry(web.clone()).or_default().insert(id.clone(), failed.clone());
         assert_eq!(health_in(&groups, &id), HealthInGroups::Unhealthy(&web, &failed));
         assert_eq!(health_in(&BTreeMap::new(), &id), HealthInGroups::Serves);
+        let dead = TargetHealth::named("unused", "Target.InvalidState");
+        assert_eq!((dead.state.serves(), dead.state_name()), (false, "unused"));
+        assert!(TargetHealth::named("unused", "Target.NotInUse").state.serves());
+        assert!(TargetHealth::named("unavailable", "Target.HealthCheckDisabled").state.serves());
     }
 }

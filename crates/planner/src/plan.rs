@@ -4,7 +4,9 @@ use crate::desired::{Desired, Goal};
 use crate::draft::Draft;
 use crate::memory::Memory;
 use crate::observed::Observed;
-use crate::situation::{Situation, announcement_states, next_expiry, window_changes};
+use crate::situation::{
+    Situation, WindowHold, announcement_states, next_expiry, window_changes, window_hold,
+};
 use crate::steps::{
     ends, expire, group, hooks, interrupt, machines, objects, own, remediate, remove, replace, retain, size,
     template, victims,
@@ -15,6 +17,10 @@ use std::time::Duration;
 
 /// How soon a pool is planned again whose clocks do not agree: what waits for that is not urgent.
 const CLOCKS_AGAIN: Duration = Duration::from_secs(30);
+/// The shortest pause between two passes for the health of targets.
+const HEALTH_AGAIN: Duration = Duration::from_secs(5);
+/// How soon a pool is planned again whose maintenance window closed during the pass.
+const WINDOW_AGAIN: Duration = Duration::from_secs(10);
 
 /// Decides what to do next about one pool.
 ///
@@ -94,9 +100,10 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
 /// Elastic Load Balancing announces no change of a target's health.
 fn read_targets_again(situation: &Situation<'_>, draft: &mut Draft) {
     let read = &situation.observed.target_health;
-    if let Some(age) = target_health::max_age(situation.desired, situation.view.group(), read) {
-        draft.wake_at(read.seen_at().unwrap_or(situation.observed.now).plus(age));
-    }
+    let Some(age) = target_health::max_age(situation.desired, situation.view.group(), read) else { return };
+    let now = situation.observed.now;
+    // A read that failed is repeated, but not in each moment.
+    draft.wake_at(read.seen_at().unwrap_or(now).plus(age).max(now.plus(HEALTH_AGAIN)));
 }
 
 /// Plans again when a maintenance window opens or closes, if that matters.
@@ -104,6 +111,10 @@ fn wake_at_window(situation: &Situation<'_>, draft: &mut Draft) {
     let replaces = situation.rollout.phase.is_replacing() || situation.expiry.due > 0;
     if let Some(changes) = window_changes(situation).filter(|_| replaces) {
         draft.wake_at(changes);
+    }
+    // The caller learns the next window before the next plan.
+    if replaces && window_hold(situation) == Some(WindowHold::Over) {
+        draft.wake_at(situation.observed.now.plus(WINDOW_AGAIN));
     }
 }
 

@@ -108,7 +108,8 @@ pub enum Absent {
     /// Those that begin with the namespace and an underscore, which need no list.
     OwnNames,
     /// Any; but none if `--require-identity` is set and several namespaces may use the identity. Whoever names a role acts with its
-    /// rights, and those of another tenant's role reach what that tenant's objects own; whoever names a snapshot reads its data.
+    /// rights, and those of another tenant's role reach what that tenant's objects own; whoever names a snapshot reads
+    /// its data, and whoever names a target group receives requests.
     NoneIfShared,
 }
 

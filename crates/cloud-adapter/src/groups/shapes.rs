@@ -9,8 +9,7 @@ use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
 use foo_model::{
     Activity, ActivityStatus, AwsTime, DeletionProtection, Group, GroupSettings, GroupStatus, Health,
     Instance, InstanceId, InstancesMix, LaunchTemplateId, LifecycleState, MixOverride, Process, Protection,
-    Seconds, Sizes, SpotStrategy, SubnetId, TargetGroupArn, TargetHealth, TargetState, Targets,
-    TemplateVersion,
+    Seconds, Sizes, SpotStrategy, SubnetId, TargetGroupArn, TargetHealth, Targets, TemplateVersion,
 };
 use std::collections::BTreeSet;
 use std::collections::btree_map::Entry;
@@ -94,9 +93,9 @@ pub(super) fn targets(found: &[balancing::TargetHealthDescription]) -> Targets {
     for description in found {
         let Some(id) = description.target().and_then(balancing::TargetDescription::id) else { continue };
         let Some(health) = description.target_health() else { continue };
-        let state = health.state().map_or(TargetState::Unchecked, |it| TargetState::from_name(it.as_str()));
-        let reason = health.reason().map(|it| it.as_str().to_owned()).unwrap_or_default();
-        let one = TargetHealth { state, reason };
+        let state = health.state().map(balancing::TargetHealthStateEnum::as_str).unwrap_or_default();
+        let reason = health.reason().map(balancing::TargetHealthReasonEnum::as_str).unwrap_or_default();
+        let one = TargetHealth::named(state, reason);
         match targets.entry(InstanceId::from(id)) {
             Entry::Vacant(entry) => {
                 entry.insert(one);

@@ -72,6 +72,8 @@ pub struct Limits {
     pub sqs: Rate,
     /// All calls of Elastic Load Balancing, Service Quotas and Systems Manager.
     pub rare: Rate,
+    /// Reads of the health of targets.
+    pub target_health: Rate,
     /// EKS calls that only read.
     pub eks_describe: Rate,
     /// EKS calls that change something.
@@ -88,6 +90,7 @@ impl Default for Limits {
             ec2_mutate: Rate { per_second: 4, burst: 40 },
             sqs: Rate { per_second: 100, burst: 100 },
             rare: Rate { per_second: 2, burst: 20 },
+            target_health: Rate { per_second: 5, burst: 50 },
             eks_describe: Rate { per_second: 5, burst: 50 },
             eks_mutate: Rate { per_second: 1, burst: 20 },
             iam: Rate { per_second: 2, burst: 20 },

@@ -256,7 +256,7 @@ fn every_field() -> Vec<Named> {
         ),
         pool(
             "spec.targetGroups[]",
-            json!({"allowedTargetGroups": ["arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/{namespace}.*"]}),
+            json!({"allowedTargetGroups": ["arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/{namespace}/*"]}),
             json!({"targetGroups": ["arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/team-b/1"]}),
             "TargetGroupNotAllowed",
         ),

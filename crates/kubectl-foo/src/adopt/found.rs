@@ -9,7 +9,6 @@ use anyhow::{Result, anyhow, bail};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// Tag of groups that belong to an EKS managed node group (EKS User Guide, "Tagging").
 const NODE_GROUP: &str = "eks:nodegroup-name";

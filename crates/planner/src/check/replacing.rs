@@ -8,8 +8,8 @@ use crate::action::{Action, GroupAction, MachineAction, Precondition};
 use crate::desired::{Goal, Maintenance, OnFailure, Strategy, Wanted};
 use crate::observed::Verdict;
 use foo_model::{
-    Agreement, HealthInGroups, Instance, LifecycleState, Machine, MachineName, NodeState, SpecHash,
-    TemplateVersion, count, health_in,
+    HealthInGroups, Instance, LifecycleState, Machine, MachineName, NodeState, SpecHash, TemplateVersion,
+    count, health_in,
 };
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -55,12 +55,12 @@ fn is_blind(facts: &Facts<'_>) -> bool {
 }
 
 /// Whether load balancers send requests to an instance, as far as the pool asks for that and it is known.
-fn is_target(facts: &Facts<'_>, instance: &Instance) -> bool {
+fn is_target(facts: &Facts<'_>, instance: &Instance, new: bool) -> bool {
     let required = facts.desired.target_health.is_some_and(|rules| rules.required);
     let serves = |groups| health_in(groups, &instance.id) == HealthInGroups::Serves;
     !required
         || !facts.desired.asks_for_target_health()
-        || facts.observed.target_health.seen().is_none_or(serves)
+        || facts.observed.target_health.seen().map_or(!new, serves)
 }
 
 /// Whether its instance was launched from other content than the target, and the provider replaces it.
@@ -181,7 +181,7 @@ fn replaces_in_windows(facts: &Facts<'_>, found: &mut Found) {
     let open = match &facts.desired.maintenance {
         Maintenance::Always => true,
         Maintenance::Window { opens, closes } => {
-            (*opens..*closes).contains(&now) && facts.observed.clocks != Agreement::Differ
+            (*opens..*closes).contains(&now) && facts.observed.clocks.proves_ages()
         }
         Maintenance::Unusable(_) => false,
     };
@@ -214,12 +214,12 @@ fn serves(facts: &Facts<'_>, name: &MachineName) -> bool {
     let by_name = || facts.instances.values().find(|instance| facts.machine_of(&instance.id) == *name);
     let claimed = facts.claim_of(name).and_then(|claim| facts.instances.get(&claim.instance));
     let instance: Option<&&Instance> = claimed.or_else(by_name);
+    let new = target_hash(facts).is_some() && facts.content_of(name) == target_hash(facts);
     let runs = instance.is_some_and(|instance| {
-        instance.lifecycle == LifecycleState::InService && is_target(facts, instance)
+        instance.lifecycle == LifecycleState::InService && is_target(facts, instance, new)
     });
     let since = machine.node_since.unwrap_or(machine.created);
     let ready_for = since.until(facts.observed.now);
-    let new = target_hash(facts).is_some() && facts.content_of(name) == target_hash(facts);
     let long_enough = !new || ready_for >= Duration::from(facts.desired.rollout.min_ready);
     runs && machine.node == NodeState::Ready && long_enough
 }

@@ -105,7 +105,7 @@ pub fn forecast(desired: &Desired, observed: &Observed, memory: &Memory, duratio
             pool.advance_to(now.plus(TICK));
             continue;
         }
-        if pool.next_effect().is_none() && only_ages(&plan.report, now) {
+        if pool.next_effect().is_none() && only_ages(&plan.report, now) && !awaits_window(&plan.report) {
             return seen.into_forecast(start, plan.report, pool);
         }
         let timer = plan.report.next.after.map(|after| now.plus(after.max(TICK)));
@@ -169,6 +169,11 @@ impl Seen {
             observed: pool.observed,
         }
     }
+}
+
+/// Whether a roll-out begins when a maintenance window opens.
+fn awaits_window(report: &Report) -> bool {
+    report.rollout.as_ref().is_some_and(|rollout| rollout.phase == RolloutPhase::AwaitingWindow)
 }
 
 /// Whether the next thing to happen is that an instance reaches its lifetime. That follows from no change, and it never

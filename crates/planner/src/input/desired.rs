@@ -341,7 +341,8 @@ pub enum Rebalance {
 impl Desired {
     /// Whether any decision depends on the health of instances in target groups.
     pub fn asks_for_target_health(&self) -> bool {
-        self.target_health.is_some_and(|rules| rules.required || rules.replace)
+        (self.goal == Goal::Run && self.pause.is_none())
+            && self.target_health.is_some_and(|rules| rules.required || rules.replace)
             && self.group.target_groups.as_ref().is_some_and(|groups| !groups.is_empty())
     }
 }

@@ -3,7 +3,8 @@
 use super::facts::Facts;
 use super::group::launches_wanted_content;
 use super::member::{MachineState, Member};
-use super::rollout::{Phase, Progress, room};
+use super::rollout::{Phase, Progress, marked, room};
+use super::targets::is_blind;
 use super::view::View;
 use super::window::window_hold;
 use crate::desired::{Goal, Wanted};
@@ -37,6 +38,8 @@ pub(crate) enum ExpiryHold {
     Content,
     /// No maintenance window is open.
     Window,
+    /// The health of targets is not known, and the pool asks for it.
+    Health,
     /// A roll-out is under way. Only one kind of replacement runs at a time.
     RollingOut,
 }
@@ -59,8 +62,8 @@ impl Expiry {
             None if rollout.updated_available == 0 => room(facts, 1),
             None => room(facts, many),
             // Successors that are on their way stay. Once they serve, as many are too many, expired ones first.
-            Some(ExpiryHold::Content | ExpiryHold::Window) => {
-                room(facts, many).min(beyond).min(rollout.on_their_way(coming))
+            Some(ExpiryHold::Content | ExpiryHold::Window | ExpiryHold::Health) => {
+                room(facts, many).min(beyond.saturating_sub(marked(facts))).min(rollout.on_their_way())
             }
             Some(ExpiryHold::Paused | ExpiryHold::Failed | ExpiryHold::RollingOut) => 0,
         };
@@ -88,9 +91,10 @@ pub(crate) fn expired<'s, 'a>(facts: &'s Facts<'a>) -> impl Iterator<Item = &'s 
         .filter(|member| has_expired(facts, member) && !member.cannot_be_drained())
 }
 
-/// When the next active member reaches its lifetime, or has reached it.
+/// When the next active member that can be drained reaches its lifetime, or has reached it.
 pub(crate) fn next_expiry(facts: &Facts<'_>) -> Option<Timestamp> {
-    facts.members_that_are(MachineState::Active).filter_map(|member| end_of(facts, member)).min()
+    let may_leave = facts.members_that_are(MachineState::Active).filter(|member| !member.cannot_be_drained());
+    may_leave.filter_map(|member| end_of(facts, member)).min()
 }
 
 /// Whether a member has reached its lifetime.
@@ -121,7 +125,10 @@ fn hold(facts: &Facts<'_>, phase: Phase) -> Option<ExpiryHold> {
             if !ready {
                 return Some(ExpiryHold::Content);
             }
-            window_hold(facts).is_some().then_some(ExpiryHold::Window)
+            if window_hold(facts).is_some() {
+                return Some(ExpiryHold::Window);
+            }
+            is_blind(facts).then_some(ExpiryHold::Health)
         }
     }
 }

@@ -10,7 +10,7 @@ use super::view::View;
 use super::window::window_hold;
 use crate::desired::{Goal, OnFailure, RolloutPause, Strategy, Wanted};
 use crate::observed::Verdict;
-use foo_model::{LifecycleState, NodeState, Timestamp, count};
+use foo_model::{LifecycleState, NodeState, RemovalMark, Timestamp, count};
 
 /// The progress in numbers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -92,9 +92,14 @@ impl Progress {
 }
 
 impl Progress {
-    /// Instances with the target content that do not serve yet, `coming` ones included.
-    pub(super) fn on_their_way(self, coming: u32) -> u32 {
-        coming.saturating_add(self.updated.saturating_sub(self.updated_available))
+    /// Instances with the target content that exist and do not serve yet.
+    pub(super) fn on_their_way(self) -> u32 {
+        self.updated.saturating_sub(self.updated_available)
+    }
+
+    /// Outdated instances that do not serve.
+    fn outdated_unavailable(self) -> u32 {
+        self.outdated.saturating_sub(self.available.saturating_sub(self.updated_available))
     }
 }
 
@@ -174,11 +179,22 @@ fn surge(facts: &Facts<'_>, progress: Progress, room: u32) -> u32 {
         Phase::Halted => room.min(there.max(progress.updated.saturating_sub(progress.updated_available))),
         // Successors that are on their way stay. Once they serve, as many are too many, outdated ones first.
         Phase::Rolling | Phase::RollingBack if progress.awaits_window => {
-            room.min(beyond.min(progress.on_their_way(coming)))
+            let retained = beyond.saturating_sub(marked(facts)).min(progress.on_their_way());
+            // A rollback replaces what does not serve at any time.
+            let broken =
+                if progress.phase == Phase::RollingBack { progress.outdated_unavailable() } else { 0 };
+            room.min(retained.max(broken))
         }
         Phase::Rolling | Phase::RollingBack if progress.updated_available > 0 => room,
         Phase::Rolling | Phase::RollingBack => room.min(there.max(1)),
     }
+}
+
+/// Active Machines that a user or an autoscaler wants deleted: no surge keeps the pool from deleting them.
+pub(super) fn marked(facts: &Facts<'_>) -> u32 {
+    let wanted =
+        |member: &&Member<'_>| member.machine.is_some_and(|machine| machine.mark == RemovalMark::DeleteFirst);
+    count(facts.members_that_are(MachineState::Active).filter(wanted))
 }
 
 /// Members that are not about to be terminated.

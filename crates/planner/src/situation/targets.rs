@@ -1,5 +1,6 @@
 //! What load balancers report about the pool's instances, as far as the pool asks for it.
 
+use super::content::ContentState;
 use super::facts::Facts;
 use super::member::Member;
 use foo_model::{HealthInGroups, TargetGroupArn, Targets, Timestamp, health_in};
@@ -29,11 +30,13 @@ fn requires_health(facts: &Facts<'_>) -> bool {
     facts.desired.target_health.is_some_and(|rules| rules.required)
 }
 
-/// Whether load balancers send requests to a member, as far as the pool asks for that and it is known.
+/// Whether load balancers send requests to a member, if the pool asks for that. While it is not known, an instance of the target
+/// content has not proved itself, and any other one is spared.
 pub(crate) fn is_served(facts: &Facts<'_>, member: &Member<'_>) -> bool {
     match health(facts).filter(|_| requires_health(facts)) {
         Some(Ok(groups)) => health_in(groups, &member.instance.id) == HealthInGroups::Serves,
-        Some(Err(())) | None => true,
+        Some(Err(())) => member.content != ContentState::UpToDate,
+        None => true,
     }
 }
 

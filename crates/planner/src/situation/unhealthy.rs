@@ -30,11 +30,6 @@ fn is_kept_for_inspection(situation: &Situation<'_>, member: &Member<'_>) -> boo
     situation.rollout.phase == Phase::Halted && member.content == ContentState::UpToDate
 }
 
-/// Whether a load balancer reports it as unhealthy: a target stays registered during the drain.
-fn is_failed_target(situation: &Situation<'_>, member: &Member<'_>) -> bool {
-    matches!(target_failure(situation, member), TargetFailure::Unhealthy(_))
-}
-
 /// Whether a Machine that is being deleted was unhealthy when its deletion began.
 fn was_unhealthy(situation: &Situation<'_>, machine: &Machine) -> bool {
     let late = match (machine.deletion, situation.desired.remediation.join_timeout) {
@@ -85,9 +80,9 @@ pub(crate) fn unhealthy<'s, 'a>(situation: &'s Situation<'a>) -> Unhealthy<'s, '
         }
     }
     staying.sort_by_key(|(member, _)| (member.machine.map(|machine| machine.created), member.name.clone()));
-    let going = situation.members_that_are(MachineState::Draining).filter(|member| {
-        member.machine.is_some_and(|machine| was_unhealthy(situation, machine))
-            || is_failed_target(situation, member)
-    });
+    // A target may become unhealthy because its Pods leave: it does not count here.
+    let going = situation
+        .members_that_are(MachineState::Draining)
+        .filter(|member| member.machine.is_some_and(|machine| was_unhealthy(situation, machine)));
     Unhealthy { staying, leaving: count(going), next }
 }

@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use crate::desired::Maintenance;
-use foo_model::{Agreement, Blocked, Timestamp};
+use foo_model::{Blocked, Timestamp};
 
 /// Why the provider begins no replacement by its own choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(crate) enum WindowHold<'a> {
     Opens(Timestamp),
     /// The maintenance window that is known is over.
     Over,
-    /// One of two clocks is wrong, so it is not known whether a window is open.
+    /// The clocks do not agree, so it is not known whether a window is open.
     Clocks,
     /// The spec's windows cannot be used.
     Unusable(&'a Blocked),
@@ -25,7 +25,7 @@ pub(crate) fn window_hold<'a>(facts: &Facts<'a>) -> Option<WindowHold<'a>> {
         Maintenance::Unusable(blocked) => return Some(WindowHold::Unusable(blocked)),
         Maintenance::Window { opens, closes } => (*opens, *closes),
     };
-    if facts.observed.clocks == Agreement::Differ {
+    if !facts.knows_ages() {
         Some(WindowHold::Clocks)
     } else if now < opens {
         Some(WindowHold::Opens(opens))

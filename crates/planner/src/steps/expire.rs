@@ -7,7 +7,7 @@
 use crate::draft::Draft;
 use crate::report::EventTrigger;
 use crate::situation::{
-    ContentState, Member, Situation, available_from, expired, is_available, is_blind, next_expiry, staying,
+    ContentState, Member, Situation, available_from, expired, is_available, next_expiry, staying,
 };
 use crate::steps::budget::{canary, room_to_drain};
 use crate::steps::delete::delete_machine;
@@ -22,8 +22,7 @@ pub(crate) fn expire(situation: &Situation<'_>, draft: &mut Draft) {
     if let Some(next) = next.filter(|next| *next > now) {
         draft.wake_at(next);
     }
-    let waits = situation.expiry.hold.is_some() || is_blind(situation);
-    if situation.expiry.due == 0 || waits || situation.sizable_group().is_none() {
+    if situation.expiry.due == 0 || situation.expiry.hold.is_some() || situation.sizable_group().is_none() {
         return;
     }
     let due: Vec<&Member<'_>> =

@@ -15,14 +15,11 @@ use crate::steps::own::may_create;
 use foo_model::hook::HookConfig;
 use foo_model::{
     EventReason, Group, GroupSettingsChange, InstanceId, LifecycleState, NewGroup, Process, Protection,
-    TargetGroupArn,
 };
 use std::collections::BTreeSet;
 
 /// Maximum of instances in one SetInstanceProtection call.
 const PROTECT_AT_ONCE: usize = 50;
-/// Maximum of traffic sources in one AttachTrafficSources or DetachTrafficSources call.
-const ATTACH_AT_ONCE: usize = 10;
 
 /// Creates the group, or repairs its settings with as few calls as possible.
 pub(crate) fn create_or_repair(situation: &Situation<'_>, draft: &mut Draft) {
@@ -160,13 +157,14 @@ fn repair_settings(difference: Difference, situation: &Situation<'_>, group: &Gr
         }
         Difference::TargetGroups(attach, detach) => {
             let name = &group.name;
-            for target_groups in at_once(attach) {
-                let action = GroupAction::AttachTargetGroups { name: name.clone(), target_groups };
-                draft.act(Stage::Decorate, action);
+            // One by one: AWS refuses a call that names one that does not exist.
+            for arn in attach {
+                let (name, target_groups) = (name.clone(), [arn].into());
+                draft.act(Stage::Decorate, GroupAction::AttachTargetGroups { name, target_groups });
             }
-            for target_groups in at_once(detach) {
-                let action = GroupAction::DetachTargetGroups { name: name.clone(), target_groups };
-                draft.act(Stage::Decorate, action);
+            for arn in detach {
+                let (name, target_groups) = (name.clone(), [arn].into());
+                draft.act(Stage::Decorate, GroupAction::DetachTargetGroups { name, target_groups });
             }
         }
         Difference::Processes => {
@@ -175,13 +173,6 @@ fn repair_settings(difference: Difference, situation: &Situation<'_>, group: &Gr
             draft.act(stage, suspend(situation));
         }
     }
-}
-
-/// In parts that AWS accepts in one call.
-fn at_once(arns: BTreeSet<TargetGroupArn>) -> impl Iterator<Item = BTreeSet<TargetGroupArn>> {
-    let arns: Vec<TargetGroupArn> = arns.into_iter().collect();
-    let parts: Vec<_> = arns.chunks(ATTACH_AT_ONCE).map(|part| part.iter().cloned().collect()).collect();
-    parts.into_iter()
 }
 
 /// The maximum that an external controller requests. AWS lowers a desired capacity above the maximum, so the

@@ -12,8 +12,8 @@ use crate::memory::RolloutProgress;
 use crate::observed::{Quarantine, Verdict};
 use crate::report::EventTrigger;
 use crate::situation::{
-    ContentState, MachineState, Member, Phase, Situation, View, available_from, is_available, is_blind,
-    staying,
+    ContentState, MachineState, Member, Phase, Situation, TargetFailure, View, available_from, is_available,
+    is_blind, staying, target_failure,
 };
 use crate::steps::budget::{canary, room_to_drain};
 use crate::steps::delete::delete_machine;
@@ -128,7 +128,10 @@ fn track_progress(situation: &Situation<'_>, draft: &mut Draft) {
         .any(|member| !is_available(situation, member) && !failed_before(situation, &progress, member))
         || situation.unlaunched() > 0
         || situation.members.iter().any(|member| goes(&member));
-    progress.waiting_since = waits.then(|| progress.waiting_since.unwrap_or(now));
+    // While nothing may be replaced, or it is not known what serves, no time runs against the content.
+    let counts = waits && !situation.rollout.awaits_window;
+    let since = progress.waiting_since.filter(|_| !is_blind(situation));
+    progress.waiting_since = counts.then(|| since.unwrap_or(now));
     progress.available = available;
     draft.memory.rollout = Some(progress);
 }
@@ -236,6 +239,11 @@ fn failure_of(
     let machine = member.machine?;
     if let Some(why) = machine.unhealthy_because() {
         return Some(format!("Machine {}: MachineHealthCheck found it unhealthy: {why}", machine.name));
+    }
+    if situation.desired.remediation.enabled
+        && let TargetFailure::Unhealthy(why) = target_failure(situation, member)
+    {
+        return Some(format!("Machine {}: {why}", machine.name));
     }
     // For an instance that is not in service yet, a Ready Node suffices.
     if machine.node == NodeState::Ready || !situation.knows_ages() {

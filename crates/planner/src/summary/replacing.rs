@@ -170,6 +170,10 @@ fn expired(situation: &Situation<'_>) -> Option<String> {
             "they are replaced once the group launches instances with the content of the spec".to_owned()
         }
         Some(ExpiryHold::Window) => awaits_window(situation)?,
+        Some(ExpiryHold::Health) => {
+            "they are replaced once the health in the target groups of spec.targetGroups has been read"
+                .to_owned()
+        }
         None => waits_for(situation, expiry.blocked_by_limits),
     };
     let instances = many(expiry.due, "instance");

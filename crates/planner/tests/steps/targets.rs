@@ -62,13 +62,10 @@ fn without_any_in_the_spec_those_of_the_group_stay() {
 }
 
 #[test]
-fn aws_attaches_at_most_ten_in_one_call() {
+fn each_target_group_is_attached_by_a_call_of_its_own() {
     let mut world = pool().of(1).running();
-    let many: Vec<String> = (10..31).map(|number| format!("arn:{number}")).collect();
-    world.desired.group.target_groups =
-        Some(many.iter().map(|arn| TargetGroupArn::new(arn.as_str())).collect());
-    let sizes: Vec<usize> = world.wants().iter().map(|word| word.split(' ').count() - 1).collect();
-    assert_eq!(sizes, [10, 10, 1]);
+    world.desired.group.target_groups = Some(arns(&[WEB, TLS]));
+    assert_eq!(world.wants(), [format!("attach {TLS}"), format!("attach {WEB}")]);
 }
 
 #[test]
@@ -106,7 +103,7 @@ fn a_roll_out_whose_first_instance_never_becomes_healthy_fails() {
         world.step();
     }
     assert_eq!(world.kube.quarantine.len(), 1, "{}", world.story());
-    assert_eq!(world.kube.quarantine[0].message, "no new instance became available within 600s");
+    assert_eq!(world.kube.quarantine[0].message, "no new instance became available within 600 s");
 }
 
 #[test]
@@ -192,6 +189,73 @@ fn a_scale_in_takes_the_unhealthy_target() {
     assert!(world.writes()[0].starts_with(&format!("delete Machine {name}")));
     world.settle();
     assert!(!world.instances().contains(&id));
+}
+
+/// A target becomes unhealthy because its Pods leave.
+#[test]
+fn a_target_that_is_unhealthy_while_its_node_drains_is_no_unhealthy_machine() {
+    let mut world = behind_load_balancers(4, RULES);
+    let id = world.instances()[0].clone();
+    let name = world.name_of(&id);
+    world.kube.held_up.insert(name.clone());
+    world.mark(&name);
+    world.scale_to(3);
+    world.step();
+    world.cloud.ailing.insert(id, TargetState::Unhealthy);
+    let plan = world.step();
+    let remediating = |it: &&foo_planner::report::Condition| it.kind == ConditionKind::Remediating;
+    let condition = plan.report.conditions.iter().find(remediating).unwrap();
+    assert_eq!(
+        (condition.status, condition.reason),
+        (Status::False, Reason::NotRemediating),
+        "{}",
+        world.story()
+    );
+}
+
+/// Otherwise one instance after the other would be launched and replaced.
+#[test]
+fn new_content_with_an_unhealthy_target_has_failed() {
+    let mut world = behind_load_balancers(3, TargetHealthRules { grace: Seconds(60), ..RULES });
+    world.desired.rollout.max_surge = IntOrPercent::Count(1);
+    world.desired.rollout.max_unavailable = IntOrPercent::Count(0);
+    world.desired.template = Wanted::Ready(content("v2", "d1"));
+    for _ in 0..60 {
+        if let Some(id) = world.instances().get(3) {
+            world.cloud.ailing.insert(id.clone(), TargetState::Unhealthy);
+        }
+        world.step();
+    }
+    assert_eq!(world.kube.quarantine.len(), 1, "{}", world.story());
+    let message = &world.kube.quarantine[0].message;
+    assert!(message.ends_with("target group tls reports it as unhealthy"), "{message}");
+    assert_eq!(world.kube.alive().len(), 4, "it stays for inspection");
+}
+
+/// One failed read must not launch more from content that is not known to work.
+#[test]
+fn unknown_health_proves_nothing_about_new_content() {
+    let mut world = behind_load_balancers(4, RULES);
+    world.desired.rollout.max_surge = IntOrPercent::Count(3);
+    world.desired.rollout.max_unavailable = IntOrPercent::Count(0);
+    world.desired.template = Wanted::Ready(content("v2", "d1"));
+    for turn in 0..40 {
+        if let Some(id) = world.instances().get(4) {
+            world.cloud.ailing.insert(id.clone(), TargetState::Initial);
+        }
+        let failed = LastRead::Failed { reason: Reason::Throttled, message: String::new() };
+        world.cloud.targets_fail = (turn % 3 == 2).then_some(failed);
+        world.step();
+    }
+    assert_eq!(world.instances().len(), 5, "{}", world.story());
+}
+
+#[test]
+fn a_paused_pool_reads_no_health() {
+    let mut world = behind_load_balancers(2, RULES);
+    world.desired.pause = Some(foo_planner::desired::PausedBy::Annotation);
+    world.read_group();
+    assert_eq!(target_health::max_age(&world.desired, world.cloud.group.as_ref(), &LastRead::Unknown), None);
 }
 
 #[test]

@@ -120,9 +120,39 @@ fn checks_of_load_balancers_count_only_if_the_group_asks_for_them() {
     };
     let update = GroupUpdate { settings, ..GroupUpdate::default() };
     scene.with(|region| region.update_group(&name("pool"), update)).expect("updated");
-    unhealthy(&scene, &id);
     scene.wait(600);
     assert_eq!(health(), Some(Health::Healthy), "in its grace period");
     scene.wait(1_200);
     assert_ne!(health(), Some(Health::Healthy));
+}
+
+/// "ForceDelete … without waiting for all lifecycle actions": nor for connections (API Reference, DeleteAutoScalingGroup).
+#[test]
+fn a_forced_deletion_waits_neither_for_connections_nor_for_hooks() {
+    let scene = scene();
+    let arn = target_group(&scene, "web");
+    let hooks = vec![super::hooks::drain()];
+    scene.create(NewGroup { target_groups: one(&arn), hooks, ..scene.pool((0, 2, 4)) }).expect("a group");
+    scene.wait(60);
+    let id = scene.in_service().remove(0);
+    scene.with(|region| region.terminate_member(&id, Decrement::Shrink)).expect("accepted");
+    scene.wait(10);
+    let forced = crate::core::rules::group::operations::Deletion::Forced;
+    scene.with(|region| region.delete_group(&name("pool"), forced)).expect("accepted");
+    scene.wait(120);
+    assert!(scene.region.group("pool").is_none(), "{:?}", lifecycles(&scene));
+    let states = states(&scene, &arn);
+    assert!(states.iter().all(|state| *state == TargetState::Draining), "{states:?}");
+}
+
+#[test]
+fn a_stopped_or_terminated_instance_cannot_serve() {
+    let scene = scene();
+    let arn = target_group(&scene, "web");
+    scene.create(NewGroup { target_groups: one(&arn), ..scene.pool((0, 1, 4)) }).expect("a group");
+    scene.wait(60);
+    let id = scene.in_service().remove(0);
+    scene.region.kill_instance(&id).expect("killed");
+    let health = scene.region.target_health(&arn).expect("a target group");
+    assert_eq!((health[&id].state_name(), health[&id].state.serves()), ("unused", false));
 }

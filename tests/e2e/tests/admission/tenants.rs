@@ -726,6 +726,12 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
                 "bucket team-b-data is not allowed in this namespace: team-a-data",
             ),
             (
+                json!({
+                    "targetGroups": ["arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/b/0a"], "maxSize": 1,
+                }),
+                "targetgroup/b/0a is not allowed in this namespace",
+            ),
+            (
                 json!({"placement": {"groupName": "near"}, "capacityReservation": {"id": "cr-0b"}, "maxSize": 1}),
                 "capacity cr-0b is not allowed in this namespace: near,cr-0a",
             ),

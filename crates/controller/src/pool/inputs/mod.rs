@@ -123,7 +123,9 @@ impl Pools {
                 let mut desired = self.desired(key, gathered, region, identity, known, state).await;
                 self.watch_if_begun(key, gathered, &desired, region, state);
                 desired.warnings.extend(self.read_stored(key, region, &desired, state).await);
-                desired.warnings.extend(target_health::read(region, &desired, state).await);
+                desired
+                    .warnings
+                    .extend(target_health::read(region, &desired, state, self.context.clock.now()).await);
                 let mismatch = account::mismatch(gathered, region, &identity.group).await;
                 let messages = self.messages(gathered, region, identity, state).await;
                 self.hold_back(gathered, &mut desired, &mut control_plane, state).await;

@@ -14,9 +14,17 @@ use std::time::Duration;
 /// A pass that the planner requested for a read comes no earlier than the read is due.
 const TIMER: Duration = Duration::from_secs(1);
 
+/// How old a read may become while others fail that may succeed when they are repeated: one failure must not stop a roll-out.
+const KEPT: Duration = Duration::from_mins(2);
+
 /// Reads it if the pool asks for it and the last read is too old. Returns what keeps it from being read, if a user can change
 /// that.
-pub(super) async fn read(region: &CloudRegion, desired: &Desired, state: &mut PoolState) -> Option<Blocked> {
+pub(super) async fn read(
+    region: &CloudRegion,
+    desired: &Desired,
+    state: &mut PoolState,
+    now: Timestamp,
+) -> Option<Blocked> {
     let view = region.observer.view(&desired.identity.group);
     let group = view.as_ref().and_then(|view| match &view.seen {
         Seen::Present(group) => Some(&**group),
@@ -33,8 +41,11 @@ pub(super) async fn read(region: &CloudRegion, desired: &Desired, state: &mut Po
             None
         }
         Err(error) => {
-            state.reads.target_health = observe::failed(&error);
             let reason = Reason::from(error.kind);
+            let is_recent = |at: Timestamp| at.until(now) < KEPT;
+            if !(reason.is_transient() && state.reads.target_health.seen_at().is_some_and(is_recent)) {
+                state.reads.target_health = observe::failed(&error);
+            }
             (!reason.is_transient()).then(|| Blocked::new(reason, error.to_string()))
         }
     }
@@ -46,12 +57,11 @@ async fn of_all<'a>(
     arns: impl Iterator<Item = &'a TargetGroupArn>,
     freshness: Freshness,
 ) -> Result<LastRead<BTreeMap<TargetGroupArn, Targets>>, CloudError> {
+    let reads = arns.map(async |arn| (arn, region.targets.health(arn, freshness).await));
     let mut seen = BTreeMap::new();
     let mut oldest: Option<Timestamp> = None;
-    for arn in arns {
-        let Some(read) = region.targets.health(arn, freshness).await.fresh()? else {
-            return Ok(LastRead::Unknown);
-        };
+    for (arn, known) in futures::future::join_all(reads).await {
+        let Some(read) = known.fresh()? else { return Ok(LastRead::Unknown) };
         oldest = Some(oldest.map_or(read.began, |at| at.min(read.began)));
         seen.insert(arn.clone(), Targets::clone(&read.value));
     }

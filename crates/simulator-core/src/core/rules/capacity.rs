@@ -185,12 +185,19 @@ impl Region {
         let fits = |id: &str, it: &CapacityReservation| {
             it.active && &it.instance_type == instance_type && &it.zone == zone && self.capacity_left(id) > 0
         };
+        let preference = ["capacityReservationSpecification", "capacityReservationPreference"];
+        let preference = data.document.get_text(&preference).unwrap_or("open");
+        let needs_one = target(data).is_some() || preference == "capacity-reservations-only";
+        if market == Market::Spot && needs_one {
+            return Err(AwsError::new(
+                "InvalidParameterCombination",
+                "You cannot specify a Capacity Reservation for Spot Instances.",
+            ));
+        }
         if let Some(id) = target(data) {
             let reservation = self.capacity.reservations.get(id).ok_or_else(|| unknown_reservation(id))?;
             return if fits(id, reservation) { Ok(Some(id.to_owned())) } else { Err(exceeded()) };
         }
-        let preference = ["capacityReservationSpecification", "capacityReservationPreference"];
-        let preference = data.document.get_text(&preference).unwrap_or("open");
         if market == Market::Spot || preference == "none" {
             return Ok(None);
         }

@@ -132,7 +132,7 @@ pub(super) fn target_health(
         });
         xml.text("HealthCheckPort", "80");
         xml.within("TargetHealth", |xml| {
-            xml.text("State", health.state.name());
+            xml.text("State", health.state_name());
             xml.optional("Reason", Some(health.reason).filter(|reason| !reason.is_empty()));
         });
     });

@@ -46,11 +46,23 @@ impl Region {
         if let Some(member) = self.member_mut(name, id) {
             member.returns = false;
         }
-        if waits(self) == Some(true) {
+        // What is terminated at once waits for no connections.
+        let _drained = self.deregister_targets(name, id);
+        if waits(self) == Some(true) || self.drains_connections(name, id) {
             self.proceed_leaving(name, id);
         } else if self.start_leaving(name, id, cause).is_some() {
             self.end_member(name, id);
         }
+    }
+
+    /// Whether it terminates, and its hooks have not begun because connections to it drain.
+    fn drains_connections(&self, name: &GroupName, id: &InstanceId) -> bool {
+        let member = self.groups.get(name).and_then(|group| group.member(id));
+        let before_hooks =
+            member.is_some_and(|it| it.lifecycle == LifecycleState::Terminating && it.waits.is_empty());
+        let runs =
+            |it: &crate::core::ec2::instances::Ec2Instance| it.state == foo_cloud::InstanceState::Running;
+        before_hooks && self.instances.get(id).is_some_and(runs)
     }
 
     /// Continues the termination of a member whose waits are over.

@@ -205,6 +205,11 @@ impl Region {
         let zones = update.subnets.as_ref().map(|subnets| self.zones_of(subnets)).transpose()?;
         let mut settings = group.settings.clone();
         apply(&mut settings, update.settings)?;
+        let checks: Vec<InstanceId> = if settings.health_check_type == group.settings.health_check_type {
+            Vec::new()
+        } else {
+            group.members.keys().cloned().collect()
+        };
         let from = group.sizes.desired;
         let change = if update.desired.is_some() {
             format!(
@@ -236,6 +241,9 @@ impl Region {
                 group.subnets = subnets;
                 group.zones = zones;
             }
+        }
+        for id in &checks {
+            self.check_as_target(id);
         }
         self.wake_soon(name);
         Ok(())

@@ -8,7 +8,9 @@ use crate::core::region::Region;
 use crate::core::targets::health;
 use foo_cloud::InstanceState;
 use foo_model::network::TargetGroup;
-use foo_model::{GroupName, InstanceId, LifecycleState, TargetGroupArn, TargetState, Targets, Timestamp};
+use foo_model::{
+    GroupName, InstanceId, LifecycleState, TargetGroupArn, TargetHealth, TargetState, Targets, Timestamp,
+};
 use std::collections::BTreeSet;
 
 /// Target groups of one Auto Scaling group (Auto Scaling User Guide, "Quotas").
@@ -19,6 +21,14 @@ pub const ATTACH_LIMIT: usize = 10;
 /// A target group that does not exist, for calls of Elastic Load Balancing.
 pub fn no_target_group() -> AwsError {
     AwsError::new("TargetGroupNotFound", "One or more target groups not found")
+}
+
+fn check_quota(count: usize) -> AwsResult<()> {
+    if count <= QUOTA {
+        return Ok(());
+    }
+    let message = format!("An Auto Scaling group can have at most {QUOTA} target groups");
+    Err(AwsError::new("LimitExceeded", message))
 }
 
 impl Region {
@@ -38,12 +48,7 @@ impl Region {
         })?;
         self.check_target_groups(arns)?;
         let Some(group) = self.groups.get_mut(name) else { return Ok(()) };
-        if group.target_groups.union(arns).count() > QUOTA {
-            return Err(AwsError::new(
-                "LimitExceeded",
-                "You have exceeded the number of target groups per group",
-            ));
-        }
+        check_quota(group.target_groups.union(arns).count())?;
         group.target_groups.extend(arns.iter().cloned());
         let serves = |it: &&crate::core::group::model::Member| it.lifecycle == LifecycleState::InService;
         let serving: Vec<InstanceId> =
@@ -105,7 +110,8 @@ impl Region {
     /// A member leaves service. Returns when its connections are drained, if it was registered and runs.
     pub(crate) fn deregister_targets(&mut self, name: &GroupName, id: &InstanceId) -> Option<Timestamp> {
         let arns = self.groups.get(name)?.target_groups.clone();
-        let registered = arns.iter().any(|arn| self.targets.has(arn, id));
+        let in_use = |arn: &&TargetGroupArn| self.network.targeted.contains_key(arn.as_str());
+        let registered = arns.iter().filter(in_use).any(|arn| self.targets.has(arn, id));
         let until = self.deregister_from(&arns, id);
         let runs = self.instances.get(id).is_some_and(|it| it.state == InstanceState::Running);
         (registered && runs).then_some(until)
@@ -127,20 +133,16 @@ impl Region {
         let state = |id: &InstanceId, since: Timestamp, drains: bool| {
             let runs = self.instances.get(id).is_some_and(|it| it.state == InstanceState::Running);
             match self.targets.set.get(id) {
-                _ if drains => TargetState::Draining,
-                _ if !in_use => TargetState::Unchecked,
-                Some(set) => *set,
-                None if !runs => TargetState::Unhealthy,
-                None if self.now < since.plus(self.settings.target_checks) => TargetState::Initial,
-                None => TargetState::Healthy,
+                _ if drains => health(TargetState::Draining),
+                _ if !in_use => health(TargetState::Unchecked),
+                _ if !runs => TargetHealth::named("unused", "Target.InvalidState"),
+                Some(set) => health(*set),
+                None if self.now < since.plus(self.settings.target_checks) => health(TargetState::Initial),
+                None => health(TargetState::Healthy),
             }
         };
         let targets = self.targets.of(arn, self.now);
-        Some(
-            targets
-                .map(|(id, it)| (id.clone(), health(state(id, it.since, it.drains_until.is_some()))))
-                .collect(),
-        )
+        Some(targets.map(|(id, it)| (id.clone(), state(id, it.since, it.drains_until.is_some()))).collect())
     }
 
     /// Sets the state of an instance in all target groups that it is registered in; `None` lets its checks decide again.
@@ -155,6 +157,12 @@ impl Region {
             Some(state) => self.targets.set.insert(id.clone(), state),
             None => self.targets.set.remove(id),
         };
+        self.check_as_target(id);
+        Ok(())
+    }
+
+    /// Schedules the checks of a member that follow from the health of its targets: soon, and after its grace period.
+    pub(crate) fn check_as_target(&mut self, id: &InstanceId) {
         self.check_health_soon(id);
         let until = self.group_of(id).and_then(|name| {
             let group = self.groups.get(&name)?;
@@ -163,7 +171,6 @@ impl Region {
         if let Some(until) = until.filter(|until| *until > self.now) {
             self.due.at(until, Event::HealthCheck(id.clone()));
         }
-        Ok(())
     }
 
     /// Whether the group's health checks are those of its load balancers, too, and one fails after the grace period.
