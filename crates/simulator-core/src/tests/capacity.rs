@@ -3,6 +3,7 @@
 use super::scene::{REGION, Scene, data, refusal, scene, source};
 use crate::core::document::Document;
 use crate::core::ec2::capacity::{MatchCriteria, Strategy};
+use crate::core::ec2::instances::Market;
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::workload_volumes::WorkloadVolume;
 use crate::core::error::AwsResult;
@@ -204,6 +205,28 @@ fn open_reservations_are_used_by_all_that_match_unless_they_prefer_another_way()
 }
 
 /// EC2 API Reference, EbsBlockDevice.
+/// EC2 User Guide, "Capacity Reservation considerations": not for spot instances.
+#[test]
+fn a_spot_instance_uses_no_reservation_and_cannot_require_one() {
+    let scene = scene();
+    let id = reservation(&scene, "a", 1, MatchCriteria::Open);
+    let of_spot = |fields: Vec<(&'static str, Document)>| {
+        let mut document = data("m7i.large").document;
+        for (name, value) in fields {
+            document.set(name, value);
+        }
+        let (of, zone) = (InstanceType::from("m7i.large"), Zone::from("eu-central-1a"));
+        scene.with(|region| region.reservation_for(&LaunchData { document }, &of, &zone, Market::Spot))
+    };
+    assert_eq!(of_spot(Vec::new()).expect("allowed"), None);
+    for wrong in [
+        reserved("capacityReservationId", &id),
+        reserved("capacityReservationPreference", "capacity-reservations-only"),
+    ] {
+        assert_eq!(refusal(of_spot(vec![wrong])).0, "InvalidParameterCombination");
+    }
+}
+
 #[test]
 fn a_volume_is_at_least_as_large_as_its_snapshot() {
     let scene = scene();

@@ -19,6 +19,11 @@ fn special_capacity_that_ec2_would_refuse_is_refused_at_once() {
         let one_place = "set exactly one of groupName, groupID and hostResourceGroupARN";
         let one_target = "set exactly one of preference, id and resourceGroupARN";
         let no_spot = "have no spot instances";
+        let not_of_spot = "EC2 has no Capacity Reservations for spot instances";
+        let half = json!({
+            "instanceType": null,
+            "mixedInstances": {"overrides": [{"instanceType": "m7i.large"}], "onDemandPercentage": 50},
+        });
         for (wrong, message) in [
             (place(json!({})), one_place),
             (place(json!({"groupName": "a", "groupID": "pg-1"})), one_place),
@@ -40,7 +45,10 @@ fn special_capacity_that_ec2_would_refuse_is_refused_at_once() {
             (reserve(json!({"resourceGroupARN": hosts, "id": "cr-1"})), one_target),
             (reserve(json!({"preference": "only"})), "preference"),
             (reserve(json!({"id": "i-1"})), "should match"),
-            (with(reserve(json!({"id": "cr-1"})), json!({"spot": {}})), "is for on-demand instances"),
+            (with(reserve(json!({"id": "cr-1"})), json!({"spot": {}})), not_of_spot),
+            (with(reserve(json!({"preference": "capacity-reservations-only"})), json!({"spot": {}})), not_of_spot),
+            (with(reserve(json!({"id": "cr-1"})), half.clone()), not_of_spot),
+            (on_hosts(reserve(json!({"id": "cr-1"}))), "EC2 has no Capacity Reservations on dedicated hosts"),
             (json!({"licenseConfigurations": ["lic-1"]}), "should match"),
             (
                 json!({"volumes": [{"deviceName": "/dev/xvdb", "sizeGiB": 1, "snapshotID": "vol-1"}]}),
@@ -57,6 +65,9 @@ fn special_capacity_that_ec2_would_refuse_is_refused_at_once() {
             mixed(100),
             reserve(json!({"id": "cr-0a"})),
             reserve(json!({"resourceGroupARN": hosts})),
+            with(reserve(json!({"preference": "none"})), json!({"spot": {}})),
+            with(reserve(json!({"preference": "open"})), half),
+            on_hosts(reserve(json!({"preference": "none"}))),
             with(place(json!({"groupName": "a"})), json!({"tenancy": "dedicated", "spot": {}})),
             // A volume of the image may have a snapshot of its own.
             json!({"volumes": [{"deviceName": "/dev/xvdb", "sizeGiB": 1, "initializationRate": 100}]}),

@@ -45,7 +45,7 @@ fn full_pool() -> Value {
             "enableResourceNameDNSAAAARecord": false,
         },
         "placement": {"groupName": "a group (1)", "partitionNumber": 7},
-        "capacityReservation": {"preference": "capacity-reservations-only"},
+        "capacityReservation": {"preference": "open"},
         "licenseConfigurations": ["arn:aws:license-manager:eu-central-1:123456789012:license-configuration:lic-0a"],
         "subnets": [{"id": "subnet-1"}, {"tags": {"tier": "private", "team": ""}}],
         "scaleIn": {"policy": "Newest", "maxConcurrentDrains": 3, "stabilizationSeconds": 30},
