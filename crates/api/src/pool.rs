@@ -5,7 +5,8 @@
 //!
 //! Paths are below `crates/`. Every field: its CEL rule here, a case in `tests/e2e/tests/admission/rules.rs`, a row in
 //! `POOLS` in `runtime-extension/src/variables/table.rs` and in `docs/extensions/foo.md` (tests ask for both),
-//! `docs/concepts/pools.md`, `cargo xtask generate`.
+//! `docs/concepts/pools.md`, `cargo xtask generate`. A row in
+//! `xtask/src/generate/features/rows.rs` names it (a test asks).
 //!
 //! A field that is part of the launch template is read in `controller/src/pool/inputs/{desired,content}.rs`:
 //!

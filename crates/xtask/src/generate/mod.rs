@@ -6,6 +6,7 @@ mod api_reference;
 mod conditions;
 mod crd;
 mod dashboards;
+mod features;
 mod file;
 mod iam;
 mod names_in_aws;
@@ -25,6 +26,7 @@ pub fn files() -> Result<Vec<Generated>> {
     files.push(api_reference::file()?);
     files.push(conditions::file()?);
     files.push(names_in_aws::file()?);
+    files.push(features::file()?);
     files.extend(dashboards::files()?);
     files.extend(pictures::files()?);
     Ok(files)

@@ -104,7 +104,7 @@ fn fields(row: &Row) -> String {
 }
 
 /// By kind: `FooCluster: …, …; FooMachinePool: …`.
-fn listed(fields: &[(&str, &str)]) -> String {
+pub(super) fn listed(fields: &[(&str, &str)]) -> String {
     let mut text = String::new();
     let mut last = "";
     for (kind, path) in fields {

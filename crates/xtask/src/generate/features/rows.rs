@@ -1,0 +1,525 @@
+//! The features. A new field of FooMachinePool is named by a row, an old or a new one: a test asks for it.
+
+use super::row::Other::{self, ByLaunchTemplate, DoesNotApply, NotCompared};
+use super::row::Provider::{No, Part, Yes};
+use super::row::Row;
+use super::row::Why::{Later, OutOfScope};
+
+const YES: Other = Other::Yes("");
+const PART: Other = Other::Part("");
+const NO: Other = Other::No("");
+
+/// The tables of the page, each with its title.
+pub(super) const SECTIONS: [(&str, &[Row]); 7] = [
+    ("Instances and capacity", INSTANCES),
+    ("Launch template", TEMPLATE),
+    ("Volumes", VOLUMES),
+    ("Network", NETWORK),
+    ("Replacement of instances", REPLACEMENT),
+    ("Number of instances", SIZE),
+    ("Nodes and clusters", NODES),
+];
+
+const INSTANCES: &[Row] = &[
+    Row::new(
+        "Instance type, or several types; on-demand base and percentage; spot allocation strategy",
+        Yes(&[
+            ("FooMachinePool", "spec.instanceType"),
+            ("FooMachinePool", "spec.mixedInstances.overrides"),
+            ("FooMachinePool", "spec.mixedInstances.onDemandBase"),
+            ("FooMachinePool", "spec.mixedInstances.onDemandPercentage"),
+            ("FooMachinePool", "spec.mixedInstances.spotStrategy"),
+        ]),
+        [YES, Other::Part("flexible"), PART],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::a_group_is_created_with_one_call_and_its_mix_removed_with_another",
+            "crates/controller/tests/suite/templates.rs::with_another_type_the_instances_are_outdated_and_back_again",
+        ],
+    ),
+    Row::new(
+        "Spot instances only; maximum spot price",
+        Yes(&[("FooMachinePool", "spec.spot"), ("FooMachinePool", "spec.mixedInstances.spotMaxPrice")]),
+        [NotCompared, NotCompared, NotCompared],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::a_launch_template_is_complete",
+            "crates/controller/tests/suite/upkeep.rs::a_spot_foo_machine_is_reported_as_interruptible",
+        ],
+    ),
+    Row::new(
+        "On-demand allocation strategy",
+        No(Later, "types are used in the order of the list"),
+        [YES, Other::No("lowest price"), Other::No("fixed")],
+        &[],
+    ),
+    Row::new(
+        "Weights of instance types",
+        No(OutOfScope, "each replica is one instance, whatever its type"),
+        [NO, DoesNotApply, NO],
+        &[],
+    ),
+    Row::new(
+        "Attribute-based instance requirements",
+        No(Later, "instance types are listed"),
+        [NO, Other::Yes("core of its API"), ByLaunchTemplate],
+        &[],
+    ),
+    Row::new(
+        "Launch template per instance type (x86 and Arm in one pool)",
+        No(Later, "one pool per architecture"),
+        [NO, YES, NO],
+        &[
+            "crates/controller/tests/suite/images.rs::types_of_two_architectures_have_no_image_and_the_message_names_both",
+        ],
+    ),
+    Row::new(
+        "Capacity Reservations",
+        Yes(&[("FooMachinePool", "spec.capacityReservation")]),
+        [Other::Yes("newer releases"), YES, YES],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::each_kind_of_special_capacity_has_its_own_fields",
+            "crates/controller/src/pool/inputs/content/tests.rs::special_capacity_replaces_instances_and_the_order_of_licenses_does_not",
+        ],
+    ),
+    Row::new(
+        "Capacity Blocks",
+        No(Later, "`capacityReservation` does not support them"),
+        [Other::Yes("newer releases"), YES, YES],
+        &[],
+    ),
+    Row::new(
+        "Placement groups, partition, tenancy, dedicated hosts, host resource groups",
+        Part(
+            &[("FooMachinePool", "spec.placement"), ("FooMachinePool", "spec.tenancy")],
+            "dedicated hosts by their host resource group only",
+        ),
+        [Other::No("AWSMachine has them"), PART, ByLaunchTemplate],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::each_kind_of_special_capacity_has_its_own_fields",
+            "crates/cloud-adapter/tests/wire/shapes.rs::options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_an_interface",
+            "crates/simulator-core/src/tests/capacity.rs::placement_groups_limit_where_and_how_many_instances_are",
+        ],
+    ),
+    Row::new(
+        "Warm pools",
+        No(Later, "instances are launched when they are requested"),
+        [NO, NO, Other::Yes("new")],
+        &[],
+    ),
+];
+
+const TEMPLATE: &[Row] = &[
+    Row::new(
+        "Image by id, SSM parameter, lookup or recommendation; pinned or followed",
+        Yes(&[("FooMachinePool", "spec.ami")]),
+        [PART, YES, YES],
+        &[
+            "crates/controller/tests/suite/images.rs::a_recommended_image_is_found_and_recorded",
+            "crates/controller/tests/suite/images.rs::the_newest_image_of_an_owner_fits_the_instance_types",
+            "crates/controller/tests/suite/images.rs::the_latest_image_is_rolled_out_like_any_other",
+        ],
+    ),
+    Row::new(
+        "Instance metadata service: tokens, hop limit",
+        Yes(&[
+            ("FooMachinePool", "spec.metadataOptions.httpTokens"),
+            ("FooMachinePool", "spec.metadataOptions.httpPutResponseHopLimit"),
+        ]),
+        [YES, YES, ByLaunchTemplate],
+        &["crates/cloud-adapter/tests/wire/shapes.rs::a_launch_template_is_complete"],
+    ),
+    Row::new(
+        "Instance metadata service: switched off, IPv6 address",
+        Yes(&[
+            ("FooMachinePool", "spec.metadataOptions.httpEndpoint"),
+            ("FooMachinePool", "spec.metadataOptions.httpProtocolIPv6"),
+        ]),
+        [NotCompared, NotCompared, NotCompared],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_an_interface",
+        ],
+    ),
+    Row::new(
+        "Instance metadata service: tags of the instance",
+        No(OutOfScope, "keys of the provider's tags contain `/`, with which EC2 would launch no instance"),
+        [NotCompared, NotCompared, NotCompared],
+        &[
+            "crates/cloud-adapter/src/templates/shapes.rs::tags_are_never_shown_in_the_metadata_whatever_the_account_defaults_to",
+        ],
+    ),
+    Row::new(
+        "Detailed monitoring",
+        Yes(&[("FooMachinePool", "spec.detailedMonitoring")]),
+        [NO, YES, ByLaunchTemplate],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_an_interface",
+        ],
+    ),
+    Row::new(
+        "CPU options",
+        Yes(&[("FooMachinePool", "spec.cpuOptions")]),
+        [NO, NO, ByLaunchTemplate],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_an_interface",
+        ],
+    ),
+    Row::new(
+        "CPU credits",
+        Yes(&[("FooMachinePool", "spec.cpuCredits")]),
+        [NO, NO, ByLaunchTemplate],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_an_interface",
+        ],
+    ),
+    Row::new(
+        "Nitro Enclaves",
+        Yes(&[("FooMachinePool", "spec.nitroEnclaves")]),
+        [NO, NO, ByLaunchTemplate],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_an_interface",
+        ],
+    ),
+    Row::new(
+        "License configurations",
+        Yes(&[("FooMachinePool", "spec.licenseConfigurations")]),
+        [NO, NO, ByLaunchTemplate],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_an_interface",
+        ],
+    ),
+    Row::new(
+        "Hibernation",
+        No(OutOfScope, "the provider terminates instances and never stops them"),
+        [NO, NO, ByLaunchTemplate],
+        &[],
+    ),
+    Row::new(
+        "Private DNS names",
+        Yes(&[("FooMachinePool", "spec.privateDNSNameOptions")]),
+        [YES, Other::Part("automatic"), ByLaunchTemplate],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_an_interface",
+        ],
+    ),
+    Row::new(
+        "SSH key",
+        Yes(&[("FooMachinePool", "spec.sshKeyName")]),
+        [YES, NO, YES],
+        &["crates/cloud-adapter/tests/wire/shapes.rs::a_launch_template_is_complete"],
+    ),
+    Row::new(
+        "Instance profile",
+        Yes(&[("FooMachinePool", "spec.iamInstanceProfile")]),
+        [NotCompared, NotCompared, NotCompared],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::a_launch_template_is_complete",
+            "crates/controller/tests/suite/tenants.rs::an_instance_profile_that_the_identity_does_not_allow_is_never_given_to_an_instance",
+        ],
+    ),
+    Row::new(
+        "Tags of group, instances and volumes",
+        Yes(&[("FooMachinePool", "spec.tags")]),
+        [YES, YES, YES],
+        &[
+            "crates/controller/tests/suite/rollouts.rs::tags_roll_nothing",
+            "crates/planner/tests/steps/group.rs::missing_and_different_tags_are_repaired_and_other_tags_stay",
+        ],
+    ),
+    Row::new(
+        "Names of group and launch template",
+        Yes(&[("FooMachinePool", "spec.groupName"), ("FooMachinePool", "spec.launchTemplateName")]),
+        [NotCompared, NotCompared, NotCompared],
+        &[
+            "crates/controller/src/pool/names.rs::the_users_name_wins",
+            "crates/planner/tests/steps/adopt.rs::a_template_with_a_name_of_its_own_belongs_to_the_group_that_its_tag_names",
+        ],
+    ),
+];
+
+const VOLUMES: &[Row] = &[
+    Row::new(
+        "Root volume and data volumes: type, IOPS, throughput, KMS key",
+        Yes(&[
+            ("FooMachinePool", "spec.rootVolume.type"),
+            ("FooMachinePool", "spec.rootVolume.sizeGiB"),
+            ("FooMachinePool", "spec.rootVolume.iops"),
+            ("FooMachinePool", "spec.rootVolume.throughput"),
+            ("FooMachinePool", "spec.rootVolume.encrypted"),
+            ("FooMachinePool", "spec.rootVolume.kmsKeyID"),
+            ("FooMachinePool", "spec.volumes[].type"),
+            ("FooMachinePool", "spec.volumes[].sizeGiB"),
+            ("FooMachinePool", "spec.volumes[].iops"),
+            ("FooMachinePool", "spec.volumes[].throughput"),
+            ("FooMachinePool", "spec.volumes[].encrypted"),
+            ("FooMachinePool", "spec.volumes[].kmsKeyID"),
+            ("FooMachinePool", "spec.volumes[].deviceName"),
+        ]),
+        [YES, YES, ByLaunchTemplate],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::a_launch_template_is_complete",
+            "tests/e2e/tests/admission/rules.rs::a_volume_that_ec2_would_not_launch_is_refused_at_once",
+        ],
+    ),
+    Row::new(
+        "Snapshot, deletion on termination, initialization rate, virtual device, no device",
+        Part(
+            &[
+                ("FooMachinePool", "spec.volumes[].snapshotID"),
+                ("FooMachinePool", "spec.volumes[].deleteOnTermination"),
+                ("FooMachinePool", "spec.volumes[].initializationRate"),
+                ("FooMachinePool", "spec.rootVolume.deleteOnTermination"),
+                ("FooMachinePool", "spec.rootVolume.initializationRate"),
+            ],
+            "neither virtual devices nor devices of the image that are left out",
+        ),
+        [PART, YES, ByLaunchTemplate],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_an_interface",
+            "crates/controller/src/pool/inputs/content/tests.rs::a_volume_that_outlives_its_instance_replaces_instances_and_one_that_does_not_changes_nothing",
+        ],
+    ),
+    Row::new(
+        "Instance stores as RAID 0",
+        Part(&[("FooNodeConfig", "spec.extra")], "for AL2023 only, as `instance.localStorage` of nodeadm"),
+        [NO, YES, NO],
+        &["crates/bootstrap/tests/bootstrap/golden.rs::al2023"],
+    ),
+];
+
+const NETWORK: &[Row] = &[
+    Row::new(
+        "Subnets",
+        Yes(&[
+            ("FooMachinePool", "spec.subnets"),
+            ("FooCluster", "spec.network.existing.subnets"),
+            ("FooCluster", "spec.network.managed.subnets"),
+        ]),
+        [YES, YES, YES],
+        &[
+            "crates/controller/tests/suite/bad_input.rs::a_subnet_outside_the_foo_cluster_is_named",
+            "crates/controller/tests/suite/networks/life.rs::pools_launch_into_its_private_subnets_once_it_is_ready_and_not_before",
+        ],
+    ),
+    Row::new(
+        "Zones, and public or private subnets",
+        Part(
+            &[("FooMachinePool", "spec.subnets")],
+            "zones are MachinePool's `failureDomains`; without `subnets`, private ones are preferred",
+        ),
+        [YES, Other::Part("by tags"), YES],
+        &[
+            "crates/controller/tests/suite/networks/life.rs::pools_launch_into_its_private_subnets_once_it_is_ready_and_not_before",
+        ],
+    ),
+    Row::new(
+        "Security groups",
+        Yes(&[
+            ("FooMachinePool", "spec.securityGroups"),
+            ("FooCluster", "spec.network.existing.securityGroups"),
+            ("FooCluster", "spec.network.managed.securityGroups"),
+        ]),
+        [YES, YES, YES],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::a_launch_template_is_complete",
+            "crates/controller/tests/suite/bad_input.rs::tags_that_no_security_group_has_are_named",
+        ],
+    ),
+    Row::new(
+        "Public address",
+        Yes(&[("FooMachinePool", "spec.associatePublicIPAddress")]),
+        [Other::No("AWSMachine has it"), YES, ByLaunchTemplate],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_an_interface",
+        ],
+    ),
+    Row::new(
+        "Network interfaces, EFA, secondary addresses",
+        No(Later, "instances have one interface"),
+        [Other::No("AWSMachine has them"), Other::Part("EFA, automatic"), ByLaunchTemplate],
+        &[],
+    ),
+    Row::new(
+        "Load balancers: target groups, other traffic sources, health checks with a grace period",
+        Part(
+            &[("FooMachinePool", "spec.targetGroups"), ("FooMachinePool", "spec.targetHealth")],
+            "neither Classic Load Balancers nor VPC Lattice",
+        ),
+        [NO, NO, PART],
+        &[
+            "crates/planner/tests/steps/targets.rs::a_group_is_created_with_its_target_groups_and_drift_is_repaired",
+            "crates/planner/tests/steps/targets.rs::a_roll_out_waits_until_load_balancers_report_the_new_instance_as_healthy",
+            "crates/controller/tests/suite/targets.rs::an_unhealthy_target_is_drained_deregistered_and_replaced",
+        ],
+    ),
+];
+
+const REPLACEMENT: &[Row] = &[
+    Row::new(
+        "Roll-outs: surge, unavailable, canary, rollback, pause",
+        Yes(&[("FooMachinePool", "spec.rollout")]),
+        [Other::Part("refresh preferences"), Other::Part("budgets"), Other::Part("`updateConfig`")],
+        &[
+            "crates/controller/tests/suite/rollouts.rs::surge_and_shares_make_it_faster",
+            "crates/controller/tests/suite/rollouts.rs::a_bad_image_is_rolled_back_with_the_user_data_of_today",
+            "crates/controller/tests/suite/rollouts.rs::a_roll_out_is_paused_and_resumed_by_annotation",
+            "crates/controller/tests/suite/rollouts.rs::on_delete_replaces_what_users_delete",
+        ],
+    ),
+    Row::new(
+        "Maintenance windows",
+        Yes(&[("FooMachinePool", "spec.maintenanceWindows")]),
+        [NO, Other::Yes("budgets with a schedule"), NO],
+        &[
+            "crates/controller/tests/suite/windows.rs::a_roll_out_waits_for_the_window_and_begins_when_it_opens",
+        ],
+    ),
+    Row::new(
+        "Maximum age of instances",
+        Yes(&[("FooMachinePool", "spec.maxInstanceLifetimeSeconds")]),
+        [NO, Other::Yes("`expireAfter`"), NO],
+        &[
+            "crates/controller/tests/suite/ages.rs::old_instances_are_replaced_one_after_the_other_with_drains",
+        ],
+    ),
+    Row::new(
+        "Unhealthy Nodes are replaced",
+        Yes(&[("FooMachinePool", "spec.remediation")]),
+        [NO, Other::Yes("alpha"), YES],
+        &[
+            "crates/controller/tests/suite/remediation.rs::peers_capi_11392_machines_marked_by_machine_health_check_are_replaced_one_at_a_time",
+            "crates/controller/tests/suite/remediation.rs::a_node_that_never_joins_is_replaced",
+        ],
+    ),
+    Row::new(
+        "Rebalance recommendations of spot instances",
+        Yes(&[("FooMachinePool", "spec.interruption")]),
+        [YES, Other::Part("event only"), Other::Yes("always")],
+        &[
+            "crates/controller/tests/suite/announcements.rs::a_recommendation_is_ignored_unless_the_pool_follows_it",
+        ],
+    ),
+    Row::new(
+        "Auto Scaling's instance maintenance policy, default warm-up, cooldown",
+        No(OutOfScope, "the provider replaces instances itself (`rollout`) and has no scaling policies"),
+        [Other::Part("warm-up, cooldown"), DoesNotApply, Other::Part("`updateConfig`")],
+        &[],
+    ),
+    Row::new(
+        "Lifecycle hooks of the user",
+        No(OutOfScope, "hooks that a user adds to the group stay there"),
+        [YES, NO, NO],
+        &[],
+    ),
+    Row::new(
+        "Suspended processes",
+        No(OutOfScope, "the provider suspends AZRebalance; processes that a user suspends stay suspended"),
+        [YES, DoesNotApply, NO],
+        &[
+            "crates/planner/tests/steps/group.rs::az_rebalance_is_suspended_again_and_other_suspensions_stay",
+            "crates/planner/tests/steps/group.rs::launches_that_a_person_suspended_stay_so_and_the_condition_says_it",
+        ],
+    ),
+];
+
+const SIZE: &[Row] = &[
+    Row::new(
+        "Order of deletion, concurrent drains, stabilization",
+        Yes(&[("FooMachinePool", "spec.scaleIn")]),
+        [NotCompared, NotCompared, NotCompared],
+        &[
+            "crates/planner/tests/steps/victims.rs::the_fullest_zone_gives_first_and_the_policy_decides_among_equals",
+            "crates/planner/tests/steps/victims.rs::unmarked_victims_keep_to_the_limit_of_concurrent_drains",
+            "crates/planner/tests/races/autoscaler.rs::r21_an_unmarked_excess_that_lasts_is_removed_after_the_stabilization",
+        ],
+    ),
+    Row::new(
+        "Upper limit, surge included",
+        Yes(&[("FooMachinePool", "spec.maxSize")]),
+        [NotCompared, NotCompared, NotCompared],
+        &["crates/planner/tests/steps/size.rs::the_ceiling_is_never_passed_not_even_for_what_exists"],
+    ),
+    Row::new(
+        "Size set by an AWS scaling policy",
+        Yes(&[("FooMachinePool", "spec.autoscaling")]),
+        [NotCompared, NotCompared, NotCompared],
+        &["crates/controller/tests/suite/external_size.rs::the_group_decides_and_the_machine_pool_follows"],
+    ),
+    Row::new(
+        "Nodes for pending Pods, consolidation",
+        No(OutOfScope, "Karpenter is for that; cluster-autoscaler scales pools"),
+        [NO, YES, NO],
+        &[],
+    ),
+    Row::new(
+        "Adoption of existing groups",
+        Yes(&[("FooMachinePool", "spec.adopt")]),
+        [NotCompared, NotCompared, NotCompared],
+        &[
+            "crates/controller/tests/suite/adopted.rs::a_group_is_adopted_with_its_instances_which_are_replaced_when_the_user_says_so",
+        ],
+    ),
+    Row::new(
+        "The group stays when the pool is deleted",
+        Yes(&[("FooMachinePool", "spec.deletionPolicy")]),
+        [NotCompared, NotCompared, NotCompared],
+        &[
+            "crates/controller/tests/suite/retained.rs::a_group_stays_with_its_nodes_and_is_taken_back_without_a_replacement",
+        ],
+    ),
+];
+
+const NODES: &[Row] = &[
+    Row::new(
+        "Labels and taints of Nodes",
+        Yes(&[("FooNodeConfig", "spec.labels"), ("FooNodeConfig", "spec.taints")]),
+        [Other::Part("by the bootstrap provider"), YES, YES],
+        &[
+            "crates/bootstrap/tests/bootstrap/golden.rs::al2023",
+            "crates/bootstrap/tests/bootstrap/golden.rs::bottlerocket",
+            "crates/controller/tests/suite/node_config.rs::labels_and_taints_reach_an_autoscaler_that_scales_from_zero",
+        ],
+    ),
+    Row::new(
+        "Kubelet, registries, files, commands",
+        Yes(&[
+            ("FooNodeConfig", "spec.kubelet"),
+            ("FooNodeConfig", "spec.registryMirrors"),
+            ("FooNodeConfig", "spec.files"),
+            ("FooNodeConfig", "spec.preCommands"),
+            ("FooNodeConfig", "spec.postCommands"),
+            ("FooNodeConfig", "spec.containerd"),
+        ]),
+        [NotCompared, NotCompared, NotCompared],
+        &[
+            "crates/bootstrap/tests/bootstrap/golden.rs::al2023",
+            "crates/bootstrap/tests/bootstrap/golden.rs::bottlerocket",
+            "crates/bootstrap/tests/bootstrap/golden.rs::cloud_init",
+        ],
+    ),
+    Row::new(
+        "User data in S3",
+        Yes(&[("FooMachinePool", "spec.userDataStorage")]),
+        [YES, NO, NO],
+        &[
+            "crates/controller/tests/suite/user_data.rs::instances_fetch_what_is_too_long_for_ec2_and_only_their_role_may",
+        ],
+    ),
+    Row::new(
+        "Ignition configuration in S3",
+        No(OutOfScope, "user data in S3 is for cloud-init"),
+        [YES, NO, NO],
+        &["crates/bootstrap/src/stored/mod.rs::formats_without_a_fetch_are_refused"],
+    ),
+    Row::new("Windows Nodes", No(OutOfScope, "Nodes run Linux"), [NotCompared, YES, YES], &[]),
+    Row::new(
+        "EKS: Fargate, managed node groups, Auto Mode, OIDC identity providers, Outposts, remote networks, hybrid nodes",
+        No(OutOfScope, "FooControlPlane has control planes, access and add-ons"),
+        [PART, DoesNotApply, DoesNotApply],
+        &[],
+    ),
+    Row::new(
+        "Single Machines (MachineDeployments), control planes on EC2",
+        No(OutOfScope, "every Machine is an instance of an Auto Scaling group"),
+        [Other::No("AWSMachine has them"), DoesNotApply, DoesNotApply],
+        &[],
+    ),
+];
