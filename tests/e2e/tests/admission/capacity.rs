@@ -46,7 +46,10 @@ fn special_capacity_that_ec2_would_refuse_is_refused_at_once() {
             (reserve(json!({"preference": "only"})), "preference"),
             (reserve(json!({"id": "i-1"})), "should match"),
             (with(reserve(json!({"id": "cr-1"})), json!({"spot": {}})), not_of_spot),
-            (with(reserve(json!({"preference": "capacity-reservations-only"})), json!({"spot": {}})), not_of_spot),
+            (
+                with(reserve(json!({"preference": "capacity-reservations-only"})), json!({"spot": {}})),
+                not_of_spot,
+            ),
             (with(reserve(json!({"id": "cr-1"})), half.clone()), not_of_spot),
             (on_hosts(reserve(json!({"id": "cr-1"}))), "EC2 has no Capacity Reservations on dedicated hosts"),
             (json!({"licenseConfigurations": ["lic-1"]}), "should match"),

@@ -54,18 +54,20 @@ fn a_pool_behind_a_load_balancer_replaces_what_is_unhealthy_and_waits_for_what_i
             .await?;
         let before = pool.settles_at(2).await?;
         let registered: BTreeSet<InstanceId> = states(world, &arn)?.into_keys().collect();
-        let members: BTreeSet<InstanceId> = before.machines.iter().map(|it| it.instance.clone()).collect();
+        let members: BTreeSet<InstanceId> =
+            before.machines.iter().map(|it| it.instance.as_str().into()).collect();
         assert_eq!(registered, members);
 
         // Its Node is fine: the load balancer alone reports it.
         let failing = before.machines[0].instance.clone();
-        region.set_target_state(&failing, Some(TargetState::Unhealthy))?;
+        let id = InstanceId::from(failing.as_str());
+        region.set_target_state(&id, Some(TargetState::Unhealthy))?;
         pool.wait("its Machine to be deleted", SOON, |now| {
             now.deleting().map(|machine: &MachineView| machine.instance.clone()).eq([failing.clone()])
         })
         .await?;
         let after = pool.settles_within(2, AFTER_DRAIN).await?;
-        let stays = |id: &InstanceId| after.machines.iter().any(|machine| machine.instance == *id);
+        let stays = |id: &str| after.machines.iter().any(|machine| machine.instance == id);
         ensure!(!stays(&failing) && stays(&before.machines[1].instance), "{after}");
         assert_eq!(states(world, &arn)?.len(), 2);
 
