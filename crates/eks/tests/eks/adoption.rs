@@ -2,9 +2,9 @@
 
 use crate::aws::role_arn;
 use crate::world::*;
-use foo_eks::desired::Placement;
 use foo_eks::desired::{DeletionPolicy, Setting};
 use foo_eks::report::ConditionKind::*;
+use foo_model::eks::Placement;
 use foo_model::eks::*;
 use foo_model::names::*;
 use foo_model::*;

@@ -3,10 +3,10 @@
 use crate::aws::{Aws, role_arn};
 pub use foo_calls::testing::Fault;
 use foo_calls::{Outcome, testing};
-use foo_eks::desired::Placement;
 use foo_eks::desired::*;
 use foo_eks::report::ConditionKind;
 use foo_eks::*;
+use foo_model::eks::Placement;
 use foo_model::eks::*;
 use foo_model::*;
 use std::collections::{BTreeMap, BTreeSet};
