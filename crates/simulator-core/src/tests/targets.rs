@@ -52,9 +52,10 @@ fn instances_are_registered_when_they_enter_service_and_become_healthy() {
     let scene = scene();
     let arn = target_group(&scene, "web");
     let unknown = one(&TargetGroupArn::new("arn:none"));
-    let refused = refusal(scene.create(NewGroup { target_groups: unknown, ..scene.pool((0, 2, 4)) }));
+    let pool = scene.pool((0, 2, 4));
+    let refused = refusal(scene.create(NewGroup { target_groups: unknown, ..pool.clone() }));
     assert!(refused.1.starts_with("Provided Target Groups may not be valid"), "{refused:?}");
-    scene.create(NewGroup { target_groups: one(&arn), ..scene.pool((0, 2, 4)) }).expect("a group");
+    scene.create(NewGroup { target_groups: one(&arn), ..pool }).expect("a group");
     assert_eq!(states(&scene, &arn), []);
     scene.wait(21);
     assert_eq!(states(&scene, &arn), [TargetState::Initial; 2]);

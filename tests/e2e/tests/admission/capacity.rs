@@ -20,10 +20,12 @@ fn special_capacity_that_ec2_would_refuse_is_refused_at_once() {
         let one_target = "set exactly one of preference, id and resourceGroupARN";
         let no_spot = "have no spot instances";
         let not_of_spot = "EC2 has no Capacity Reservations for spot instances";
-        let half = json!({
-            "instanceType": null,
-            "mixedInstances": {"overrides": [{"instanceType": "m7i.large"}], "onDemandPercentage": 50},
-        });
+        let half = |reservation: Value| {
+            json!({
+                "instanceType": null, "capacityReservation": reservation,
+                "mixedInstances": {"overrides": [{"instanceType": "m7i.large"}], "onDemandPercentage": 50},
+            })
+        };
         for (wrong, message) in [
             (place(json!({})), one_place),
             (place(json!({"groupName": "a", "groupID": "pg-1"})), one_place),
@@ -50,7 +52,7 @@ fn special_capacity_that_ec2_would_refuse_is_refused_at_once() {
                 with(reserve(json!({"preference": "capacity-reservations-only"})), json!({"spot": {}})),
                 not_of_spot,
             ),
-            (with(reserve(json!({"id": "cr-1"})), half.clone()), not_of_spot),
+            (half(json!({"id": "cr-1"})), not_of_spot),
             (on_hosts(reserve(json!({"id": "cr-1"}))), "EC2 has no Capacity Reservations on dedicated hosts"),
             (json!({"licenseConfigurations": ["lic-1"]}), "should match"),
             (
@@ -69,7 +71,7 @@ fn special_capacity_that_ec2_would_refuse_is_refused_at_once() {
             reserve(json!({"id": "cr-0a"})),
             reserve(json!({"resourceGroupARN": hosts})),
             with(reserve(json!({"preference": "none"})), json!({"spot": {}})),
-            with(reserve(json!({"preference": "open"})), half),
+            half(json!({"preference": "open"})),
             on_hosts(reserve(json!({"preference": "none"}))),
             with(place(json!({"groupName": "a"})), json!({"tenancy": "dedicated", "spot": {}})),
             // A volume of the image may have a snapshot of its own.
