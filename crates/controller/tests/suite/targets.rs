@@ -48,6 +48,8 @@ async fn an_unhealthy_target_is_drained_deregistered_and_replaced() {
     let failing = pool.instances()[0].clone();
     world.region.set_target_state(&failing, Some(TargetState::Unhealthy)).unwrap();
     world.until("it is replaced", || !pool.instances().contains(&failing)).await;
+    // Its connections drain for five minutes.
+    world.waits(Duration::from_mins(6)).await;
     world.settles().await;
     pool.is_of(2);
     assert_eq!(world.core.drains().len(), 1);
@@ -99,6 +101,7 @@ async fn a_denied_read_of_the_health_is_named_and_replaces_nothing() {
     assert!(world.summary().contains("elasticloadbalancing:DescribeTargetHealth"), "{}", world.summary());
     world.aws.remove_fault(rule);
     world.until("all are replaced", || before.iter().all(|id| !pool.instances().contains(id))).await;
+    world.waits(Duration::from_mins(6)).await;
     world.settles().await;
     pool.is_of(2);
 }

@@ -38,7 +38,7 @@ fn roll_outs_are_shown_with_what_they_wait_for_and_what_failed() {
     let retried = rolling("retried", "RolledBack", 3, 0, "rolled back");
     let mut fresh = rolling("fresh", "Finished", 0, 0, "");
     fresh.status = None;
-    let pools = [
+    let pools = vec![
         rolling("finished", "Finished", 3, 0, ""),
         rolling("going", "Rolling", 1, 2, "waiting for Cluster API\nto drain workers-0a1b"),
         annotated(rolling("stopping", "Rolling", 1, 2, "waiting for AWS"), "rollout-paused", ""),
