@@ -717,7 +717,6 @@ def test_life_of_a_group():
         InstanceMaintenancePolicy={"MinHealthyPercentage": 90, "MaxHealthyPercentage": 110},
         AvailabilityZoneDistribution={"CapacityDistributionStrategy": "balanced-best-effort"},
         Context="here",
-        TargetGroupARNs=["arn:t"],
     )
     create("life", template_id, DesiredCapacity=3, Tags=tags, **settings)
     refused("AlreadyExists", create, name="life", template_id=template_id)
