@@ -72,6 +72,8 @@ pub struct Group {
     pub instances: Vec<Member>,
     /// Its tags.
     pub tags: Vec<Tag>,
+    /// Types of health checks, with commas: `EC2`, `EBS`, `ELB`, `VPC_LATTICE`.
+    pub health_check_type: String,
     /// Seconds after which AWS replaces an instance.
     pub max_instance_lifetime: Option<i64>,
     /// Set if it has a warm pool.

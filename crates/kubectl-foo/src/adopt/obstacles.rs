@@ -91,7 +91,20 @@ pub(super) fn afterwards(found: &Found) -> Vec<String> {
     let launches = found.launch_hooks.iter().map(|hook| {
         format!("lifecycle hook {hook} delays launches until its controller completes it: remove both, or keep both")
     });
-    terminations.chain(launches).collect()
+    terminations.chain(launches).chain(of_health_checks(&found.group)).collect()
+}
+
+/// Auto Scaling's own replacement of what a load balancer reports as unhealthy.
+fn of_health_checks(group: &Group) -> Option<String> {
+    let other = group
+        .health_check_type
+        .split(',')
+        .map(str::trim)
+        .find(|kind| ["ELB", "VPC_LATTICE"].contains(kind))?;
+    Some(format!(
+        "the group has health checks of the type {other}: AWS replaces all unhealthy instances at once, drained. With the type EC2, and \
+         spec.targetGroups and spec.targetHealth, the provider replaces them within limits"
+    ))
 }
 
 fn sets_size(what: &str) -> String {
@@ -130,7 +143,11 @@ pub(super) fn of_tags(tags: usize) -> Option<String> {
 /// What happens with instances beside what the provider does.
 pub(super) fn lifetime(group: &Group) -> Option<String> {
     let seconds = group.max_instance_lifetime.filter(|seconds| *seconds > 0)?;
-    Some(format!("AWS replaces instances after {} days; their Nodes are drained", seconds / 86_400))
+    Some(format!(
+        "AWS replaces instances after {} days; their Nodes are drained. The provider does it within the limits of roll-outs, with \
+         spec.maxInstanceLifetimeSeconds",
+        seconds / 86_400
+    ))
 }
 
 /// The command by which the owner of the account agrees, unless that is done.

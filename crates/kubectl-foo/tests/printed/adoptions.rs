@@ -121,6 +121,7 @@ fn everything_in_the_way_and_everything_that_is_lost_is_named() {
     });
     group["Instances"][1]["LifecycleState"] = json!("Standby");
     group["MaxInstanceLifetime"] = json!(1_209_600);
+    group["HealthCheckType"] = json!("EC2,ELB");
     group["WarmPoolConfiguration"] = json!({"MinSize": 1});
     group["DesiredCapacityType"] = json!("vcpu");
     group["DesiredCapacity"] = json!(3);
