@@ -36,31 +36,23 @@ pub(super) fn is_unhealthy(facts: &Facts<'_>, name: &MachineName) -> bool {
 
 /// Whether a load balancer reports its instance as unhealthy after the grace period.
 fn fails_as_target(facts: &Facts<'_>, machine: &Machine) -> bool {
-    let Some(rules) = facts.desired.target_health.filter(|rules| rules.replace) else { return false };
-    let (Some(groups), true) = (facts.observed.target_health.seen(), facts.desired.asks_for_target_health())
-    else {
-        return false;
-    };
+    let Some(grace) = facts.desired.target_health_grace() else { return false };
+    let Some(groups) = facts.observed.target_health.seen() else { return false };
     let instance = facts.instances.keys().find(|id| facts.machine_of(id) == machine.name);
     let fails = instance.is_some_and(|id| matches!(health_in(groups, id), HealthInGroups::Unhealthy(..)));
     let age = machine.created.until(facts.observed.now);
-    fails && facts.observed.clocks.proves_ages() && age >= Duration::from(rules.grace)
+    fails && facts.observed.clocks.proves_ages() && age >= Duration::from(grace)
 }
 
 /// Whether the pool asks for the health of its targets before it replaces instances, and it is not known.
 fn is_blind(facts: &Facts<'_>) -> bool {
-    facts.desired.target_health.is_some_and(|rules| rules.required)
-        && facts.desired.asks_for_target_health()
-        && facts.observed.target_health.seen().is_none()
+    facts.desired.requires_target_health() && facts.observed.target_health.seen().is_none()
 }
 
 /// Whether load balancers send requests to an instance, as far as the pool asks for that and it is known.
 fn is_target(facts: &Facts<'_>, instance: &Instance, new: bool) -> bool {
-    let required = facts.desired.target_health.is_some_and(|rules| rules.required);
     let serves = |groups| health_in(groups, &instance.id) == HealthInGroups::Serves;
-    !required
-        || !facts.desired.asks_for_target_health()
-        || facts.observed.target_health.seen().map_or(!new, serves)
+    !facts.desired.requires_target_health() || facts.observed.target_health.seen().map_or(!new, serves)
 }
 
 /// Whether its instance was launched from other content than the target, and the provider replaces it.

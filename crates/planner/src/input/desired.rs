@@ -339,11 +339,26 @@ pub enum Rebalance {
 }
 
 impl Desired {
+    /// What the health of instances in target groups means, if any decision depends on it now.
+    fn target_health_in_use(&self) -> Option<TargetHealthRules> {
+        let attached = self.group.target_groups.as_ref().is_some_and(|groups| !groups.is_empty());
+        let runs = self.goal == Goal::Run && self.pause.is_none();
+        self.target_health.filter(|rules| attached && runs && (rules.required || rules.replace))
+    }
+
     /// Whether any decision depends on the health of instances in target groups.
     pub fn asks_for_target_health(&self) -> bool {
-        (self.goal == Goal::Run && self.pause.is_none())
-            && self.target_health.is_some_and(|rules| rules.required || rules.replace)
-            && self.group.target_groups.as_ref().is_some_and(|groups| !groups.is_empty())
+        self.target_health_in_use().is_some()
+    }
+
+    /// Whether an instance counts as available only if it is healthy in every target group.
+    pub fn requires_target_health(&self) -> bool {
+        self.target_health_in_use().is_some_and(|rules| rules.required)
+    }
+
+    /// How long an instance may be unhealthy in a target group before it is replaced; `None` if none is replaced for that.
+    pub fn target_health_grace(&self) -> Option<Seconds> {
+        self.target_health_in_use().filter(|rules| rules.replace).map(|rules| rules.grace)
     }
 }
 
