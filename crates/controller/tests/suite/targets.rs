@@ -1,7 +1,7 @@
 //! Target groups of load balancers: what their health costs and causes.
 
 use crate::support::World;
-use foo_api::pool::TargetHealth;
+use foo_api::pool::{FooMachinePoolSpec, TargetHealth};
 use foo_model::network::LoadBalancerKind;
 use foo_model::{TargetGroupArn, TargetState};
 use foo_simulator_core::core::network::{NewLoadBalancer, PRIVATE_SUBNETS};
@@ -29,20 +29,21 @@ fn target_group(world: &World, name: &str) -> TargetGroupArn {
     TargetGroupArn::new(world.region.with(find).unwrap().unwrap())
 }
 
+/// A pool behind this target group, in which an instance may be unhealthy for so many seconds.
+fn behind(arn: &TargetGroupArn, grace_period_seconds: i32) -> impl FnOnce(&mut FooMachinePoolSpec) {
+    move |spec| {
+        spec.target_groups = Some(vec![arn.to_string()]);
+        spec.target_health = Some(TargetHealth { grace_period_seconds, ..TargetHealth::default() });
+    }
+}
+
 const READ: &str = "DescribeTargetHealth";
 
 #[tokio::test(start_paused = true)]
 async fn an_unhealthy_target_is_drained_deregistered_and_replaced() {
     let world = World::new().await;
     let arn = target_group(&world, "web");
-    let pool = world
-        .pool("p")
-        .with(|spec| {
-            spec.target_groups = Some(vec![arn.to_string()]);
-            spec.target_health = Some(TargetHealth { grace_period_seconds: 60, ..TargetHealth::default() });
-        })
-        .of(2)
-        .await;
+    let pool = world.pool("p").with(behind(&arn, 60)).of(2).await;
     pool.is_of(2);
     world.waits(Duration::from_mins(2)).await;
     let failing = pool.instances()[0].clone();
@@ -63,11 +64,7 @@ async fn pools_behind_one_target_group_share_a_call_a_minute() {
     let world = World::new().await;
     let arn = target_group(&world, "web");
     for name in ["p", "q"] {
-        let pool = world.pool(name).with(|spec| {
-            spec.target_groups = Some(vec![arn.to_string()]);
-            spec.target_health = Some(TargetHealth::default());
-        });
-        pool.of(3).await.is_of(3);
+        world.pool(name).with(behind(&arn, 300)).of(3).await.is_of(3);
     }
     let plain = world.pool("r").with(|spec| spec.target_groups = Some(vec![arn.to_string()]));
     plain.of(1).await.is_of(1);
@@ -83,14 +80,7 @@ async fn pools_behind_one_target_group_share_a_call_a_minute() {
 async fn a_denied_read_of_the_health_is_named_and_replaces_nothing() {
     let world = World::new().await;
     let arn = target_group(&world, "web");
-    let pool = world
-        .pool("p")
-        .with(|spec| {
-            spec.target_groups = Some(vec![arn.to_string()]);
-            spec.target_health = Some(TargetHealth { grace_period_seconds: 0, ..TargetHealth::default() });
-        })
-        .of(2)
-        .await;
+    let pool = world.pool("p").with(behind(&arn, 0)).of(2).await;
     let before = pool.instances();
     let rule = world.aws.add_fault(FaultRule::on(READ, Fault::Denied));
     pool.edits(|spec| spec.instance_type = Some("m6i.large".to_owned()));
