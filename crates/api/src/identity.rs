@@ -98,8 +98,8 @@ pub struct FooClusterIdentitySpec {
     /// (`spec.adopt`). The cluster or group must allow it as well, with the tag `infrastructure.foo.com/adoptable`. Default: false.
     #[serde(default)]
     pub allow_adoption: bool,
-    /// ARNs of the IAM roles that FooControlPlanes with this identity may name: for the control plane, add-ons
-    /// and pods. `*` and `{namespace}` as in `allowedInstanceProfiles`. Default: any role, or none if the
+    /// ARNs of the IAM roles that FooControlPlanes and pools with this identity may name: for the control plane, add-ons,
+    /// pods and lifecycle hooks. `*` and `{namespace}` as in `allowedInstanceProfiles`. Default: any role, or none if the
     /// manager runs with `--require-identity` and several namespaces may use the identity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
@@ -151,6 +151,15 @@ pub struct FooClusterIdentitySpec {
         inner(length(min = 1, max = 256), regex(pattern = patterns::ARN_OR_PREFIX))
     )]
     pub allowed_target_groups: Option<Vec<String>>,
+    /// ARNs of the SNS topics and SQS queues that pools with this identity may have EC2 Auto Scaling send messages to. `*` and
+    /// `{namespace}` as in `allowedInstanceProfiles`. Default: any, or none if the manager runs with `--require-identity` and
+    /// several namespaces may use the identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(max = 1000),
+        inner(length(min = 1, max = 256), regex(pattern = patterns::ARN_OR_PREFIX))
+    )]
+    pub allowed_notification_targets: Option<Vec<String>>,
     /// Placement groups, Capacity Reservations, host resource groups, groups of reservations and license configurations that pools
     /// with this identity may name, as they name them: by name, id or ARN. `*` and `{namespace}` as in
     /// `allowedInstanceProfiles`. Default: any.

@@ -22,6 +22,7 @@
 //! and to a line in `planner/tests/world/manager.rs`. The planner itself repairs whatever the struct has.
 
 mod capacity;
+mod hooks;
 mod image;
 pub mod image_source;
 mod instance;
@@ -33,6 +34,9 @@ mod traffic;
 
 pub use crate::interruption::{Interruption, RebalancePolicy};
 pub use capacity::{CapacityReservation, Placement, ReservationPreference};
+pub use hooks::{
+    HookResult, HookTransition, LifecycleHook, Notification, NotificationType, SuspendedProcess,
+};
 pub use image::{
     Ami, ImageArchitecture, ImageFamily, ImageLookup, ImagePolicy, ImageVariant, RecommendedImage,
 };
@@ -124,6 +128,8 @@ use std::collections::BTreeMap;
         .message("EC2 has either cpuOptions.amdSEVSNP or nitroEnclaves"),
     validation = Rule::new("!has(self.targetHealth) || (has(self.targetGroups) && size(self.targetGroups) > 0)")
         .message("targetHealth needs targetGroups"),
+    validation = Rule::new("!has(self.targetHealth) || !has(self.suspendedProcesses) || !('AddToLoadBalancer' in self.suspendedProcesses)")
+        .message("targetHealth needs AddToLoadBalancer: new instances would never be healthy in the target groups"),
     validation = Rule::new("!has(self.placement) || !has(self.placement.hostResourceGroupARN) || !has(self.tenancy)")
         .message("placement.hostResourceGroupARN has the tenancy host: leave tenancy out"),
     validation = Rule::new("!has(self.placement) || !has(self.placement.hostResourceGroupARN) || (!has(self.spot) && (!has(self.mixedInstances) || self.mixedInstances.onDemandPercentage == 100))")
@@ -280,6 +286,24 @@ pub struct FooMachinePoolSpec {
     /// What the health of instances in `targetGroups` means for roll-outs and replacements. Default: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_health: Option<TargetHealth>,
+    /// Lifecycle hooks of the Auto Scaling group besides the provider's own, up to 49. The group is created with them. A hook that
+    /// leaves the list is deleted; those that others added stay. A change replaces no instances.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 49))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    pub lifecycle_hooks: Vec<LifecycleHook>,
+    /// SNS topics to which EC2 Auto Scaling reports launches and terminations, up to 10. A topic that leaves the list gets no
+    /// further reports; those that others added stay. A change replaces no instances.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 10))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["topicARN".into()]))]
+    pub notifications: Vec<Notification>,
+    /// Processes of EC2 Auto Scaling that the provider suspends in the group, besides `AZRebalance`. One that leaves the list is
+    /// resumed; those that others suspended stay suspended. A change replaces no instances.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 6))]
+    #[x_kube(merge_strategy = ListMerge::Set)]
+    pub suspended_processes: Vec<SuspendedProcess>,
     /// Which Machines the provider deletes when there are more than requested, and how fast.
     #[serde(default)]
     pub scale_in: ScaleIn,

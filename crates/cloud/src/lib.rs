@@ -9,8 +9,8 @@
 //! * [`compared`]: how far another clock is from the manager's.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
 //! * [`lookups`]: facts that rarely change, looked up once.
-//! * [`reads`]: results that are shared by all clusters; [`networks`], [`clusters`], [`stored`] and
-//!   [`targets`] request them.
+//! * [`reads`]: results that are shared by all clusters; [`networks`], [`clusters`], [`stored`],
+//!   [`targets`] and [`notifications`] request them.
 //! * [`retry`]: pauses after failures.
 //! * [`lines`]: what never appears in logs.
 //! * [`trust`]: what trust policies of roles allow.
@@ -40,6 +40,7 @@ pub mod lookups;
 pub mod metered;
 pub mod metrics;
 pub mod networks;
+pub mod notifications;
 pub mod objects;
 pub mod observer;
 mod observers;
@@ -63,6 +64,7 @@ pub use lookups::{Asking, Lookups, newest};
 pub use metered::{Limits, Metered, Permit};
 pub use metrics::Metrics;
 pub use networks::NetworkReads;
+pub use notifications::NotificationReads;
 pub use objects::{BucketOf, NewObject, ObjectInfo, Objects, Written};
 pub use observer::{InstanceReport, Observation, Observer, Pace, Seen};
 pub use observers::Observers;
@@ -83,12 +85,12 @@ pub use foo_model::Operation;
 
 use async_trait::async_trait;
 use foo_model::eks::{self, Changed, Query, QueryResult};
-use foo_model::hook::HookConfig;
+use foo_model::hook::{HookConfig, Hooks, LifecycleHook};
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
-    Activity, Decrement, Group, GroupChange, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
-    LaunchTemplateId, NewGroup, Process, TargetGroupArn, Targets, TemplateContent, TemplateRecord,
-    TemplateVersion,
+    Activity, Decrement, Group, GroupChange, GroupName, HookName, ImageId, InstanceId, InstanceType,
+    LaunchTemplate, LaunchTemplateId, NewGroup, NotificationType, Notifications, Process, TargetGroupArn,
+    Targets, TemplateContent, TemplateRecord, TemplateVersion, TopicArn,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -128,6 +130,18 @@ pub trait Groups: Send + Sync {
     async fn detach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()>;
     /// The health of the targets of a target group that are instances. `NotFound` if it does not exist.
     async fn describe_target_health(&self, arn: &TargetGroupArn) -> Result<Targets>;
+    /// What all groups of the region report to SNS topics; groups without any are missing. One call per 100 pairs of topic
+    /// and type.
+    async fn describe_notifications(&self) -> Result<BTreeMap<GroupName, Notifications>>;
+    /// Has the group report exactly these types to a topic. AWS sends a test message there. `Invalid` if it cannot.
+    async fn put_notifications(
+        &self,
+        name: &GroupName,
+        topic: &TopicArn,
+        types: &BTreeSet<NotificationType>,
+    ) -> Result<()>;
+    /// Ends all reports of the group to a topic.
+    async fn delete_notifications(&self, name: &GroupName, topic: &TopicArn) -> Result<()>;
     /// Protects members from scale-in. At most 50 ids (SetInstanceProtection).
     async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()>;
     /// Terminates one member, protected or not. `Invalid` when a decrement would go below the minimum size,
@@ -141,12 +155,25 @@ pub trait Groups: Send + Sync {
         ids: &[InstanceId],
         decrement: Decrement,
     ) -> Result<Ended>;
-    /// The settings of our lifecycle hook, if the group has it.
-    async fn describe_drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>>;
+    /// All lifecycle hooks of the group.
+    async fn describe_hooks(&self, name: &GroupName) -> Result<Hooks>;
     /// Creates our lifecycle hook or changes its settings. Waits that have begun keep the earlier ones.
     async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()>;
     /// Deletes our lifecycle hook; AWS continues the termination of instances that wait for it. `Invalid` if it does not exist.
     async fn delete_drain_hook(&self, name: &GroupName) -> Result<()>;
+    /// Creates another lifecycle hook, or changes it from `before`, as it was read. AWS sends a test message to a target. Waits that
+    /// have begun keep the earlier settings. A call keeps what it leaves out, and only the target can be cleared: a hook that had
+    /// `metadata` has to be deleted first to lose it. `Invalid` if AWS cannot send to the target.
+    async fn put_hook(
+        &self,
+        group: &GroupName,
+        name: &HookName,
+        hook: &LifecycleHook,
+        before: Option<&LifecycleHook>,
+    ) -> Result<()>;
+    /// Deletes another lifecycle hook; AWS abandons launches that wait for it, and continues terminations. `Invalid` if it
+    /// does not exist.
+    async fn delete_hook(&self, group: &GroupName, name: &HookName) -> Result<()>;
     /// Extends the wait of an instance for our hook. `Invalid` if it does not wait.
     async fn record_heartbeat(&self, name: &GroupName, id: &InstanceId) -> Result<()>;
     /// Ends the wait of an instance for our hook. `Invalid` if it does not wait.

@@ -17,8 +17,8 @@ use async_trait::async_trait;
 use foo_cloud::metered::{Accounts, Allowance};
 use foo_cloud::observer::Settings;
 use foo_cloud::{
-    AwsClock, Cloud, ClusterReads, Limits, Lookups, Metered, NetworkReads, ObjectReads, Observer, Observers,
-    Queue, TargetReads, Watchdog,
+    AwsClock, Cloud, ClusterReads, Limits, Lookups, Metered, NetworkReads, NotificationReads, ObjectReads,
+    Observer, Observers, Queue, TargetReads, Watchdog,
 };
 use foo_model::{Agreement, Aws, Comparison, GroupName};
 use futures::{Stream, StreamExt};
@@ -186,6 +186,8 @@ pub struct CloudRegion {
     pub clusters: ClusterReads,
     /// The shared lists of user data in S3.
     pub objects: ObjectReads,
+    /// What groups report to topics.
+    pub notifications: NotificationReads,
     /// The health of targets.
     pub targets: TargetReads,
     account: OnceCell<String>,
@@ -390,6 +392,7 @@ impl Clouds {
             networks: NetworkReads::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
             clusters: ClusterReads::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
             objects: ObjectReads::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
+            notifications: NotificationReads::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
             targets: TargetReads::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
             cloud,
             observer,

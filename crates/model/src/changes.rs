@@ -1,8 +1,8 @@
 //! What a group is created with, and what of a group can be changed: decided by the planner, carried out by a cloud.
 
 use crate::{
-    GroupName, GroupSettings, GroupSettingsChange, HookConfig, InstancesMix, LaunchTemplateId,
-    TargetGroupArn, TemplateVersion,
+    GroupName, GroupSettings, GroupSettingsChange, HookConfig, HookName, InstancesMix, LaunchTemplateId,
+    LifecycleHook, TargetGroupArn, TemplateVersion,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,6 +29,9 @@ pub struct NewGroup {
     pub target_groups: BTreeSet<TargetGroupArn>,
     /// Our lifecycle hook, created with the group so that nothing of it ever ends without.
     pub drain_hook: Option<HookConfig>,
+    /// Other lifecycle hooks: they delay the first instance, too.
+    #[serde(default)]
+    pub hooks: BTreeMap<HookName, LifecycleHook>,
     /// Tags of the group, the ownership tags included; not propagated to instances (the template tags those).
     pub tags: BTreeMap<String, String>,
 }

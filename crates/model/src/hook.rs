@@ -1,7 +1,10 @@
-//! Our lifecycle hook: it keeps an instance that AWS ends alive until Cluster API has drained its Node.
+//! Lifecycle hooks: the provider's own, which keeps an instance that AWS ends alive until Cluster API has drained its Node, and those
+//! that the spec of a pool names.
 
+use super::ids::HookName;
 use super::time::{Seconds, Timestamp};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Name of our terminating hook. Hooks of other names are other people's.
@@ -50,6 +53,81 @@ impl HookConfig {
         Self { terminating: true, heartbeat: Seconds(3_600), result: HookResult::Continue };
 }
 
+/// The lifecycle hooks of a group.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hooks {
+    /// The provider's.
+    pub drain: Option<HookConfig>,
+    /// All others.
+    pub others: BTreeMap<HookName, LifecycleHook>,
+}
+
+/// A lifecycle hook that another program completes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LifecycleHook {
+    /// What it delays.
+    pub transition: Transition,
+    /// HeartbeatTimeout: 30 to 7200 seconds.
+    pub heartbeat: Seconds,
+    /// DefaultResult: how a wait ends that nothing completes.
+    pub result: HookResult,
+    /// Where EC2 Auto Scaling reports each wait, besides EventBridge.
+    pub target: Option<HookTarget>,
+    /// NotificationMetadata: a text in each report.
+    pub metadata: Option<String>,
+}
+
+/// What a lifecycle hook delays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Transition {
+    /// From Pending to InService.
+    Launching,
+    /// From Terminating to Terminated.
+    Terminating,
+}
+
+/// An SNS topic or an SQS queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookTarget {
+    /// NotificationTargetARN.
+    pub arn: String,
+    /// RoleARN: the role with which EC2 Auto Scaling sends the report. AWS has none only for targets that it does not check.
+    pub role: Option<String>,
+}
+
+impl Transition {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Launching, Self::Terminating];
+
+    /// AWS's name of it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Launching => "autoscaling:EC2_INSTANCE_LAUNCHING",
+            Self::Terminating => "autoscaling:EC2_INSTANCE_TERMINATING",
+        }
+    }
+
+    /// By AWS's name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+impl HookResult {
+    /// AWS's name of it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Continue => "CONTINUE",
+            Self::Abandon => "ABANDON",
+        }
+    }
+
+    /// By AWS's name; `ABANDON`, AWS's default, for any other.
+    pub fn from_name(name: &str) -> Self {
+        if name == Self::Continue.name() { Self::Continue } else { Self::Abandon }
+    }
+}
+
 /// An instance that waits for the provider's hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookWait {
@@ -59,6 +137,9 @@ pub struct HookWait {
     pub last_heartbeat: Option<Timestamp>,
     /// When its hook was completed.
     pub completed: Option<Timestamp>,
+    /// Whether AWS confirmed that: if the instance waits all the same, it is for another hook.
+    #[serde(default)]
+    pub confirmed: bool,
 }
 
 impl HookWait {

@@ -63,6 +63,14 @@ text_id! {
     TargetGroupArn
 }
 text_id! {
+    /// ARN of an SNS topic (`arn:aws:sns:…`).
+    TopicArn
+}
+text_id! {
+    /// Name of a lifecycle hook: 1–255 letters, digits, `-`, `_` and `/`, unique per group.
+    HookName
+}
+text_id! {
     /// EC2 VPC id (`vpc-…`).
     VpcId
 }

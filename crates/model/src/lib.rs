@@ -7,7 +7,7 @@
 //! * `group`, `settings`, `template`, `hook`, `machine`, `lifetime`, `changes`: a pool in AWS and in Kubernetes, and what can be
 //!   changed of it;
 //! * `network`, `eks`: the parts of networks and EKS clusters, and their changes;
-//! * `targets`: the health of instances behind load balancers;
+//! * `targets`: the health of instances behind load balancers; `notifications`: what AWS reports to topics;
 //! * `operation`: the one list of AWS operations, for limits, metrics and the IAM policy;
 //! * `signal`, `event`: what AWS announces, and what the provider reports;
 //! * `reason`: the reasons of conditions with their remedies;
@@ -16,6 +16,7 @@
 //! No decisions, no I/O.
 
 mod adoption;
+mod applied;
 mod blocked;
 pub mod changes;
 pub mod eks;
@@ -28,6 +29,7 @@ pub mod lifetime;
 pub mod machine;
 pub mod names;
 pub mod network;
+pub mod notifications;
 pub mod object;
 pub mod operation;
 pub mod reason;
@@ -38,6 +40,7 @@ pub mod template;
 pub mod time;
 
 pub use adoption::Adoption;
+pub use applied::Applied;
 pub use blocked::{Blocked, some_names};
 pub use changes::{GroupChange, NewGroup};
 pub use event::{EventReason, Severity};
@@ -45,17 +48,19 @@ pub use group::{
     Activity, ActivityStatus, Decrement, DeletionProtection, Group, GroupStatus, Health, Instance,
     LifecycleState, Process, Sizes, TemplateChoice,
 };
-pub use hook::HookConfig;
+pub use hook::{HookConfig, HookResult, HookTarget, Hooks, LifecycleHook, Transition};
 pub use ids::{
-    AllocationId, AssociationId, EgressOnlyGatewayId, EndpointId, GroupName, ImageId, InstanceId,
+    AllocationId, AssociationId, EgressOnlyGatewayId, EndpointId, GroupName, HookName, ImageId, InstanceId,
     InstanceType, InterfaceId, InternetGatewayId, LaunchTemplateId, MachineName, NatGatewayId, PrefixListId,
-    RouteTableId, SecurityGroupId, SpecHash, SubnetId, TargetGroupArn, TemplateVersion, Uid, VpcId, Zone,
+    RouteTableId, SecurityGroupId, SpecHash, SubnetId, TargetGroupArn, TemplateVersion, TopicArn, Uid, VpcId,
+    Zone,
 };
 pub use lifetime::expires_at;
 pub use machine::{
     Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine, MachinePause, NodeState, RemovalMark,
 };
 pub use names::machine_name;
+pub use notifications::{NotificationType, Notifications};
 pub use object::{ObjectPlace, Storage};
 pub use operation::Operation;
 pub use reason::Reason;

@@ -12,7 +12,7 @@ use crate::action::{
 use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
 use crate::observed::{Finalizer, MoveBlock, Observed};
-use foo_model::{Decrement, GroupChange, GroupSettingsChange, InstanceId, MachineName, Protection};
+use foo_model::{Decrement, GroupChange, GroupSettingsChange, InstanceId, MachineName, Process, Protection};
 use std::collections::BTreeSet;
 
 mod announced;
@@ -33,6 +33,7 @@ pub fn violations(desired: &Desired, observed: &Observed, memory: &Memory, plan:
     let mut found = Found::default();
     hands_off(&facts, &mut found);
     own_only(&facts, &mut found);
+    only_what_the_spec_named(&facts, &mut found);
     finalizer_first(&facts, &mut found);
     ends_only_released(&facts, &mut found);
     launches_protected(&facts, &mut found);
@@ -139,6 +140,57 @@ fn own_only(facts: &Facts<'_>, found: &mut Found) {
                 None => false,
             };
             found.check(fits, || Violation::ForeignTemplate { action: action.kind() });
+        }
+    }
+}
+
+/// What other users set in the group stays: the provider removes only what its record has, and records what it sets before.
+fn only_what_the_spec_named(facts: &Facts<'_>, found: &mut Found) {
+    let mut recorded = facts.observed.applied.clone();
+    let wanted = &facts.desired.group;
+    for action in facts.actions {
+        match action {
+            Action::Pool(PoolAction::RecordApplied { applied }) => recorded = applied.clone(),
+            Action::Group(GroupAction::CreateGroup(group)) => {
+                for name in group.hooks.keys() {
+                    found.check(recorded.lifecycle_hooks.contains(name), || Violation::Unrecorded {
+                        name: name.to_string(),
+                    });
+                }
+            }
+            Action::Hook(HookAction::PutOtherHook { name, .. }) => {
+                let named = wanted.hooks.as_ref().is_some_and(|hooks| hooks.contains_key(name));
+                found.check(named && recorded.lifecycle_hooks.contains(name), || Violation::Unrecorded {
+                    name: name.to_string(),
+                });
+            }
+            Action::Hook(HookAction::DeleteOtherHook { name, .. }) => {
+                let known = facts.observed.applied.lifecycle_hooks.contains(name);
+                let named = wanted.hooks.as_ref().is_some_and(|hooks| hooks.contains_key(name));
+                found.check(known || named, || Violation::Unrecorded { name: name.to_string() });
+            }
+            Action::Group(GroupAction::PutNotifications { topic, .. }) => {
+                let named = wanted.notifications.as_ref().is_some_and(|it| it.contains_key(topic));
+                found.check(named && recorded.notification_topics.contains(topic), || {
+                    Violation::Unrecorded { name: topic.to_string() }
+                });
+            }
+            Action::Group(GroupAction::DeleteNotifications { topic, .. }) => {
+                let known = facts.observed.applied.notification_topics.contains(topic);
+                let named = wanted.notifications.as_ref().is_some_and(|it| it.contains_key(topic));
+                found.check(known && !named, || Violation::Unrecorded { name: topic.to_string() });
+            }
+            Action::Group(GroupAction::ResumeProcesses { processes, .. }) => {
+                for process in processes {
+                    // AWS itself suspends launches that fail for a day.
+                    let known = facts.observed.applied.suspended_processes.contains(process);
+                    let fits = (known && !wanted.suspended.contains(process)) || *process == Process::Launch;
+                    found.check(fits && *process != Process::AZRebalance, || Violation::Unrecorded {
+                        name: process.name().to_owned(),
+                    });
+                }
+            }
+            _ => {}
         }
     }
 }

@@ -250,7 +250,7 @@ impl Memory {
                     self.busy.insert(id.clone(), now);
                 }
             }
-            WriteOutcome::Done | WriteOutcome::MayHaveHappened => self.expect_effect(action, now),
+            WriteOutcome::Done | WriteOutcome::MayHaveHappened => self.expect_effect(action, outcome, now),
         }
         match action {
             Action::Group(GroupAction::UpdateGroup { change, .. }) if change.template.is_some() => {
@@ -279,11 +279,11 @@ impl Memory {
         }
     }
 
-    fn expect_effect(&mut self, action: &Action, now: Timestamp) {
+    fn expect_effect(&mut self, action: &Action, outcome: WriteOutcome, now: Timestamp) {
         match action {
             Action::Group(action) => self.expect_of_group(action, now),
             Action::Instance(action) => self.expect_of_instances(action, now),
-            Action::Hook(action) => self.expect_of_hook(action, now),
+            Action::Hook(action) => self.expect_of_hook(action, outcome, now),
             Action::Machine(action) => self.expect_of_machine(action, now),
             Action::Pool(_) | Action::Read(_) | Action::Object(_) | Action::Template(_) | Action::Node(_) => {
             }
@@ -303,6 +303,8 @@ impl Memory {
             | GroupAction::ResumeProcesses { .. }
             | GroupAction::AttachTargetGroups { .. }
             | GroupAction::DetachTargetGroups { .. }
+            | GroupAction::PutNotifications { .. }
+            | GroupAction::DeleteNotifications { .. }
             | GroupAction::DeleteGroup { .. } => {}
         }
     }
@@ -320,7 +322,7 @@ impl Memory {
         }
     }
 
-    fn expect_of_hook(&mut self, action: &HookAction, now: Timestamp) {
+    fn expect_of_hook(&mut self, action: &HookAction, outcome: WriteOutcome, now: Timestamp) {
         match action {
             HookAction::RecordHeartbeat { id, .. } => {
                 if let Some(hold) = self.hook_waits.get_mut(id) {
@@ -329,10 +331,13 @@ impl Memory {
             }
             HookAction::CompleteLifecycleAction { id, .. } => {
                 if let Some(hold) = self.hook_waits.get_mut(id) {
-                    hold.completed = Some(now);
+                    (hold.completed, hold.confirmed) = (Some(now), outcome == WriteOutcome::Done);
                 }
             }
-            HookAction::PutLifecycleHook { .. } | HookAction::DeleteLifecycleHook { .. } => {}
+            HookAction::PutLifecycleHook { .. }
+            | HookAction::DeleteLifecycleHook { .. }
+            | HookAction::PutOtherHook { .. }
+            | HookAction::DeleteOtherHook { .. } => {}
         }
     }
 
@@ -445,6 +450,8 @@ fn leaves_traces(action: &Action) -> bool {
         Action::Hook(
             HookAction::PutLifecycleHook { .. }
             | HookAction::DeleteLifecycleHook { .. }
+            | HookAction::PutOtherHook { .. }
+            | HookAction::DeleteOtherHook { .. }
             | HookAction::RecordHeartbeat { .. },
         )
         | Action::Pool(_)

@@ -82,6 +82,7 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
             template::provide(situation, draft);
             objects::restore(situation, draft);
             template::prune(situation, draft);
+            own::record_applied(situation, draft);
             own::block_move(situation, draft);
             own::ensure_finalizer(situation, draft);
         }

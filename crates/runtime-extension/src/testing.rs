@@ -58,6 +58,7 @@ impl World {
             },
             target_groups: [].into(),
             drain_hook: None,
+            hooks: [].into(),
             tags: tags.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
         };
         cloud.create_group(&group).await.unwrap();

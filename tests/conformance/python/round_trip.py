@@ -886,6 +886,24 @@ def test_standby_health_attach():
     assert group("moves")["DesiredCapacity"] == 0
 
 
+def test_notifications():
+    create("told", template("told"), DesiredCapacity=0)
+    topic = dict(AutoScalingGroupName="told", TopicARN="arn:aws:sns:eu-central-1:123456789012:ops")
+    launch, terminate = "autoscaling:EC2_INSTANCE_LAUNCH", "autoscaling:EC2_INSTANCE_TERMINATE"
+    AUTOSCALING.put_notification_configuration(NotificationTypes=[launch, terminate], **topic)
+    described = AUTOSCALING.get_paginator("describe_notification_configurations").paginate(
+        AutoScalingGroupNames=["told"], PaginationConfig={"PageSize": 1}
+    )
+    found = described.build_full_result()["NotificationConfigurations"]
+    assert [each["NotificationType"] for each in found] == [launch, terminate]
+    AUTOSCALING.put_notification_configuration(NotificationTypes=[terminate], **topic)
+    found = AUTOSCALING.describe_notification_configurations()["NotificationConfigurations"]
+    assert found == [dict(NotificationType=terminate, **topic)]
+    refused("ValidationError", AUTOSCALING.put_notification_configuration, NotificationTypes=["x"], **topic)
+    AUTOSCALING.delete_notification_configuration(**topic)
+    assert AUTOSCALING.describe_notification_configurations()["NotificationConfigurations"] == []
+
+
 def test_lifecycle_hooks():
     template_id = template("hooked")
     boot = dict(LifecycleHookName="boot", LifecycleTransition="autoscaling:EC2_INSTANCE_LAUNCHING", HeartbeatTimeout=60)
@@ -908,6 +926,18 @@ def test_lifecycle_hooks():
         "LifecycleHooks"
     ]
     assert found["NotificationMetadata"] == "cluster-a"
+    drain = dict(AutoScalingGroupName="hooked", LifecycleHookName="drain")
+    queue = "arn:aws:sqs:eu-central-1:123456789012:waits"
+    refused("ValidationError", AUTOSCALING.put_lifecycle_hook, NotificationTargetARN=queue, **drain)
+    AUTOSCALING.put_lifecycle_hook(
+        NotificationTargetARN=queue, RoleARN="arn:aws:iam::123456789012:role/a.hooks.infrastructure.foo.com", **drain
+    )
+    describe_drain = dict(AutoScalingGroupName="hooked", LifecycleHookNames=["drain"])
+    (found,) = AUTOSCALING.describe_lifecycle_hooks(**describe_drain)["LifecycleHooks"]
+    assert (found["NotificationTargetARN"], found["NotificationMetadata"]) == (queue, "cluster-a")
+    AUTOSCALING.put_lifecycle_hook(NotificationTargetARN="", **drain)
+    (found,) = AUTOSCALING.describe_lifecycle_hooks(**describe_drain)["LifecycleHooks"]
+    assert "NotificationTargetARN" not in found and found["NotificationMetadata"] == "cluster-a"
     assert len(AUTOSCALING.describe_lifecycle_hook_types()["LifecycleHookTypes"]) == 2
     wait(40)
     (member,) = group("hooked")["Instances"]

@@ -44,6 +44,8 @@ pub enum Thing {
     KeyPair,
     /// A target group of Elastic Load Balancing.
     TargetGroup,
+    /// An SNS topic or an SQS queue.
+    NotificationTarget,
     /// A bucket, and the user data in it.
     Bucket,
     /// A placement group, a Capacity Reservation, a group of dedicated hosts or reservations, a license configuration.
@@ -109,7 +111,7 @@ pub enum Absent {
     OwnNames,
     /// Any; but none if `--require-identity` is set and several namespaces may use the identity. Whoever names a role acts with its
     /// rights, and those of another tenant's role reach what that tenant's objects own; whoever names a snapshot reads
-    /// its data, and whoever names a target group receives requests.
+    /// its data, whoever names a target group receives requests, and whoever names a topic or queue sends messages there.
     NoneIfShared,
 }
 
@@ -142,6 +144,7 @@ impl FooClusterIdentitySpec {
             Thing::KmsKey => self.allowed_kms_keys.as_deref(),
             Thing::KeyPair => self.allowed_key_pairs.as_deref(),
             Thing::TargetGroup => self.allowed_target_groups.as_deref(),
+            Thing::NotificationTarget => self.allowed_notification_targets.as_deref(),
             Thing::Bucket => self.allowed_buckets.as_deref(),
             Thing::Capacity => self.allowed_capacity.as_deref(),
             Thing::Snapshot => self.allowed_snapshots.as_deref(),

@@ -101,6 +101,11 @@ pub const NOTHING: &[Reasoned] = &[
             (CONTROL_PLANE, "spec.eks.addons[].version"),
         ],
     ),
+    (
+        "part of the pool's own group: a name that is unique in the group, and a text that programs read which the target of the hook \
+         admits",
+        &[(POOL, "spec.lifecycleHooks[].name"), (POOL, "spec.lifecycleHooks[].notificationMetadata")],
+    ),
     ("a time", &[(POOL, "spec.maintenanceWindows[].start"), (POOL, "spec.maintenanceWindows[].timeZone")]),
     ("the manager's own credentials; there is nothing to set", &[(IDENTITY, "spec.controller")]),
 ];

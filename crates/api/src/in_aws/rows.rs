@@ -163,12 +163,13 @@ pub const ROWS: &[Row] = &[
     },
     Row {
         thing: Thing::Role,
-        title: "Role of a control plane, an add-on or pods",
+        title: "Role of a control plane, an add-on, pods or a lifecycle hook",
         fields: &[
             (CONTROL_PLANE, "spec.eks.roleARN"),
             (CONTROL_PLANE, "spec.eks.addons[].serviceAccountRoleARN"),
             (CONTROL_PLANE, "spec.eks.addons[].podIdentities[].roleARN"),
             (CONTROL_PLANE, "spec.eks.podIdentityAssociations[].roleARN"),
+            (POOL, "spec.lifecycleHooks[].roleARN"),
             (IDENTITY, "spec.allowedRoles[]"),
         ],
         limit: listed("allowedRoles", Absent::NoneIfShared),
@@ -244,6 +245,21 @@ pub const ROWS: &[Row] = &[
         adoption: NOT_ADOPTED,
         deletion: "stays; AWS deregisters the instances",
         credential: OF_THE_IDENTITY,
+    },
+    Row {
+        thing: Thing::NotificationTarget,
+        title: "Topic, queue",
+        fields: &[
+            (POOL, "spec.lifecycleHooks[].notificationTargetARN"),
+            (POOL, "spec.notifications[].topicARN"),
+            (IDENTITY, "spec.allowedNotificationTargets[]"),
+        ],
+        limit: listed("allowedNotificationTargets", Absent::NoneIfShared),
+        scope: "account and region. Several pools can name one: what reads it receives the messages of all",
+        proof: USED_ONLY,
+        adoption: NOT_ADOPTED,
+        deletion: STAYS,
+        credential: "EC2 Auto Scaling sends, with the role of the lifecycle hook or its service-linked role",
     },
     Row {
         thing: Thing::Bucket,

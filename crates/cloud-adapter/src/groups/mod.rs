@@ -7,10 +7,10 @@ use crate::{AwsCloud, error};
 use async_trait::async_trait;
 use aws_sdk_autoscaling::types::{AutoScalingGroup, Filter, Tag};
 use foo_cloud::{CloudError, Ended, ErrorKind, FoundGroups, Groups, Operation, Result};
-use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
+use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult, Hooks, LifecycleHook};
 use foo_model::{
-    Activity, Decrement, Group, GroupChange, GroupName, GroupSettings, GroupSettingsChange, InstanceId,
-    NewGroup, Process, TargetGroupArn, Targets,
+    Activity, Decrement, Group, GroupChange, GroupName, GroupSettings, GroupSettingsChange, HookName,
+    InstanceId, NewGroup, NotificationType, Notifications, Process, TargetGroupArn, Targets, TopicArn,
 };
 use shapes::{Launch, Purpose};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,8 +64,19 @@ impl Groups for AwsCloud {
     }
 
     async fn create_group(&self, spec: &NewGroup) -> Result<()> {
-        let NewGroup { name, min, max, desired, template, mix, settings, target_groups, drain_hook, tags } =
-            spec;
+        let NewGroup {
+            name,
+            min,
+            max,
+            desired,
+            template,
+            mix,
+            settings,
+            target_groups,
+            drain_hook,
+            hooks,
+            tags,
+        } = spec;
         let GroupSettings { subnets, new_instances } = settings;
         let launch = shapes::launch(&template.0, template.1, mix.as_ref(), Purpose::Create);
         let mut call = self
@@ -79,7 +90,7 @@ impl Groups for AwsCloud {
             .vpc_zone_identifier(shapes::subnets(subnets))
             .new_instances_protected_from_scale_in(shapes::is_protected(*new_instances))
             .set_traffic_sources(shapes::traffic_sources(target_groups))
-            .set_lifecycle_hook_specification_list(drain_hook.map(|terms| vec![shapes::hook(terms)]))
+            .set_lifecycle_hook_specification_list(shapes::hooks_of_new(*drain_hook, hooks))
             .set_tags(Some(group_tags(name, tags)));
         call = match launch {
             Launch::Template(template) => call.launch_template(template),
@@ -166,6 +177,36 @@ impl Groups for AwsCloud {
         Ok(shapes::targets(found.target_health_descriptions()))
     }
 
+    async fn describe_notifications(&self) -> Result<BTreeMap<GroupName, Notifications>> {
+        const OPERATION: Operation = Operation::DescribeNotificationConfigurations;
+        let call = self.autoscaling.repeating.describe_notification_configurations().max_records(PAGE);
+        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let found = found.map_err(|failed| error::of(OPERATION, &failed))?;
+        Ok(shapes::notifications(&found))
+    }
+
+    async fn put_notifications(
+        &self,
+        name: &GroupName,
+        topic: &TopicArn,
+        types: &BTreeSet<NotificationType>,
+    ) -> Result<()> {
+        let call =
+            self.autoscaling.once.put_notification_configuration().auto_scaling_group_name(name.as_str());
+        let types = types.iter().map(|it| it.name().to_owned()).collect();
+        let call = call.topic_arn(topic.as_str()).set_notification_types(Some(types));
+        call.send().await.map_err(|failed| error::of(Operation::PutNotificationConfiguration, &failed))?;
+        Ok(())
+    }
+
+    async fn delete_notifications(&self, name: &GroupName, topic: &TopicArn) -> Result<()> {
+        let call =
+            self.autoscaling.once.delete_notification_configuration().auto_scaling_group_name(name.as_str());
+        let call = call.topic_arn(topic.as_str());
+        call.send().await.map_err(|failed| error::of(Operation::DeleteNotificationConfiguration, &failed))?;
+        Ok(())
+    }
+
     async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()> {
         if ids.is_empty() {
             return Ok(());
@@ -208,13 +249,12 @@ impl Groups for AwsCloud {
         Ok(if ended > 0 && ended < ids.len() { Ended::NotAll } else { Ended::All })
     }
 
-    async fn describe_drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>> {
+    async fn describe_hooks(&self, name: &GroupName) -> Result<Hooks> {
         const OPERATION: Operation = Operation::DescribeLifecycleHooks;
         let call = self.autoscaling.repeating.describe_lifecycle_hooks();
-        let call = call.auto_scaling_group_name(name.as_str()).lifecycle_hook_names(DRAIN_HOOK);
+        let call = call.auto_scaling_group_name(name.as_str());
         let found = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
-        let ours = found.lifecycle_hooks().iter().find(|hook| hook.lifecycle_hook_name() == Some(DRAIN_HOOK));
-        ours.map(|hook| shapes::terms(hook).map_err(|gap| gap.during(OPERATION))).transpose()
+        shapes::hooks(found.lifecycle_hooks()).map_err(|gap| gap.during(OPERATION))
     }
 
     async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()> {
@@ -223,7 +263,7 @@ impl Groups for AwsCloud {
             .lifecycle_hook_name(DRAIN_HOOK)
             .lifecycle_transition(shapes::transition(terms))
             .heartbeat_timeout(signed(terms.heartbeat.0))
-            .default_result(shapes::result(terms.result));
+            .default_result(terms.result.name());
         call.send().await.map_err(|failed| error::of(Operation::PutLifecycleHook, &failed))?;
         Ok(())
     }
@@ -231,6 +271,37 @@ impl Groups for AwsCloud {
     async fn delete_drain_hook(&self, name: &GroupName) -> Result<()> {
         let call = self.autoscaling.once.delete_lifecycle_hook().auto_scaling_group_name(name.as_str());
         let call = call.lifecycle_hook_name(DRAIN_HOOK);
+        call.send().await.map_err(|failed| error::of(Operation::DeleteLifecycleHook, &failed))?;
+        Ok(())
+    }
+
+    async fn put_hook(
+        &self,
+        group: &GroupName,
+        name: &HookName,
+        hook: &LifecycleHook,
+        before: Option<&LifecycleHook>,
+    ) -> Result<()> {
+        let LifecycleHook { transition, heartbeat, result, target, metadata } = hook;
+        // An empty ARN clears the target (Auto Scaling API Reference, PutLifecycleHook: NotificationTargetARN).
+        let had_target = before.is_some_and(|before| before.target.is_some());
+        let cleared = (target.is_none() && had_target).then(String::new);
+        let call = self.autoscaling.once.put_lifecycle_hook().auto_scaling_group_name(group.as_str());
+        let call = call
+            .lifecycle_hook_name(name.as_str())
+            .lifecycle_transition(transition.name())
+            .heartbeat_timeout(signed(heartbeat.0))
+            .default_result(result.name())
+            .set_notification_target_arn(target.as_ref().map(|target| target.arn.clone()).or(cleared))
+            .set_role_arn(target.as_ref().and_then(|target| target.role.clone()))
+            .set_notification_metadata(metadata.clone());
+        call.send().await.map_err(|failed| error::of(Operation::PutLifecycleHook, &failed))?;
+        Ok(())
+    }
+
+    async fn delete_hook(&self, group: &GroupName, name: &HookName) -> Result<()> {
+        let call = self.autoscaling.once.delete_lifecycle_hook().auto_scaling_group_name(group.as_str());
+        let call = call.lifecycle_hook_name(name.as_str());
         call.send().await.map_err(|failed| error::of(Operation::DeleteLifecycleHook, &failed))?;
         Ok(())
     }
@@ -247,8 +318,7 @@ impl Groups for AwsCloud {
     async fn complete_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
         let call = self.autoscaling.once.complete_lifecycle_action();
         let call = call.auto_scaling_group_name(name.as_str()).lifecycle_hook_name(DRAIN_HOOK);
-        let call =
-            call.instance_id(id.as_str()).lifecycle_action_result(shapes::result(HookResult::Continue));
+        let call = call.instance_id(id.as_str()).lifecycle_action_result(HookResult::Continue.name());
         call.send().await.map_err(|failed| error::of(Operation::CompleteLifecycleAction, &failed))?;
         Ok(())
     }

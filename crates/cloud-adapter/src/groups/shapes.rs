@@ -5,14 +5,15 @@ use crate::numbers::{count, signed};
 use aws_sdk_autoscaling::types as aws;
 use aws_sdk_elasticloadbalancingv2::types as balancing;
 use foo_model::group::TemplateChoice;
-use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
+use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult, HookTarget, Hooks, LifecycleHook, Transition};
 use foo_model::{
-    Activity, ActivityStatus, AwsTime, DeletionProtection, Group, GroupSettings, GroupStatus, Health,
-    Instance, InstanceId, InstancesMix, LaunchTemplateId, LifecycleState, MixOverride, Process, Protection,
-    Seconds, Sizes, SpotStrategy, SubnetId, TargetGroupArn, TargetHealth, Targets, TemplateVersion,
+    Activity, ActivityStatus, AwsTime, DeletionProtection, Group, GroupName, GroupSettings, GroupStatus,
+    Health, HookName, Instance, InstanceId, InstancesMix, LaunchTemplateId, LifecycleState, MixOverride,
+    NotificationType, Notifications, Process, Protection, Seconds, Sizes, SpotStrategy, SubnetId,
+    TargetGroupArn, TargetHealth, Targets, TemplateVersion,
 };
-use std::collections::BTreeSet;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The type of traffic sources that are target groups (Auto Scaling API Reference, `TrafficSourceIdentifier`).
 const TARGET_GROUP: &str = "elbv2";
@@ -107,6 +108,17 @@ pub(super) fn targets(found: &[balancing::TargetHealthDescription]) -> Targets {
         }
     }
     targets
+}
+
+/// What each group reports to topics. Types that the provider cannot set are left out.
+pub(super) fn notifications(found: &[aws::NotificationConfiguration]) -> BTreeMap<GroupName, Notifications> {
+    let mut groups: BTreeMap<GroupName, Notifications> = BTreeMap::new();
+    for one in found {
+        let (Some(group), Some(topic)) = (one.auto_scaling_group_name(), one.topic_arn()) else { continue };
+        let types = groups.entry(group.into()).or_default().entry(topic.into()).or_default();
+        types.extend(one.notification_type().and_then(NotificationType::from_name));
+    }
+    groups
 }
 
 pub(super) fn is_protected(protection: Protection) -> bool {
@@ -258,39 +270,68 @@ pub(super) fn activity(activity: &aws::Activity) -> Result<Activity, Gap> {
     })
 }
 
-const TERMINATING: &str = "autoscaling:EC2_INSTANCE_TERMINATING";
-const LAUNCHING: &str = "autoscaling:EC2_INSTANCE_LAUNCHING";
-
 pub(super) fn transition(terms: HookConfig) -> &'static str {
-    if terms.terminating { TERMINATING } else { LAUNCHING }
+    if terms.terminating { Transition::Terminating.name() } else { Transition::Launching.name() }
 }
 
-pub(super) fn result(result: HookResult) -> &'static str {
-    match result {
-        HookResult::Continue => "CONTINUE",
-        HookResult::Abandon => "ABANDON",
+/// The hooks of a group that is being created. The SDK requires name and transition of each; both are set.
+pub(super) fn hooks_of_new(
+    drain: Option<HookConfig>,
+    others: &BTreeMap<HookName, LifecycleHook>,
+) -> Option<Vec<aws::LifecycleHookSpecification>> {
+    let drain = drain.map(|terms| {
+        aws::LifecycleHookSpecification::builder()
+            .lifecycle_hook_name(DRAIN_HOOK)
+            .lifecycle_transition(transition(terms))
+            .heartbeat_timeout(signed(terms.heartbeat.0))
+            .default_result(terms.result.name())
+            .build()
+    });
+    let others = others.iter().map(|(name, hook)| {
+        let LifecycleHook { transition, heartbeat, result, target, metadata } = hook;
+        aws::LifecycleHookSpecification::builder()
+            .lifecycle_hook_name(name.as_str())
+            .lifecycle_transition(transition.name())
+            .heartbeat_timeout(signed(heartbeat.0))
+            .default_result(result.name())
+            .set_notification_target_arn(target.as_ref().map(|target| target.arn.clone()))
+            .set_role_arn(target.as_ref().and_then(|target| target.role.clone()))
+            .set_notification_metadata(metadata.clone())
+            .build()
+    });
+    let hooks: Vec<_> = drain.into_iter().chain(others).collect();
+    (!hooks.is_empty()).then_some(hooks)
+}
+
+/// All hooks of a group.
+pub(super) fn hooks(found: &[aws::LifecycleHook]) -> Result<Hooks, Gap> {
+    let mut hooks = Hooks::default();
+    for hook in found {
+        let name = there(hook.lifecycle_hook_name(), "LifecycleHookName")?;
+        if name == DRAIN_HOOK {
+            hooks.drain = Some(terms(hook)?);
+        } else {
+            hooks.others.insert(HookName::new(name), other(hook)?);
+        }
     }
+    Ok(hooks)
 }
 
-/// Our hook, for a group that is being created. The SDK requires its name and transition; both are set.
-pub(super) fn hook(terms: HookConfig) -> aws::LifecycleHookSpecification {
-    aws::LifecycleHookSpecification::builder()
-        .lifecycle_hook_name(DRAIN_HOOK)
-        .lifecycle_transition(transition(terms))
-        .heartbeat_timeout(signed(terms.heartbeat.0))
-        .default_result(result(terms.result))
-        .build()
+fn terms(hook: &aws::LifecycleHook) -> Result<HookConfig, Gap> {
+    let LifecycleHook { transition, heartbeat, result, target: _, metadata: _ } = other(hook)?;
+    Ok(HookConfig { terminating: transition == Transition::Terminating, heartbeat, result })
 }
 
-pub(super) fn terms(hook: &aws::LifecycleHook) -> Result<HookConfig, Gap> {
-    Ok(HookConfig {
-        terminating: hook.lifecycle_transition().ok_or(Gap("LifecycleTransition"))? == TERMINATING,
+fn other(hook: &aws::LifecycleHook) -> Result<LifecycleHook, Gap> {
+    let text = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
+    let transition = hook.lifecycle_transition().and_then(Transition::from_name);
+    Ok(LifecycleHook {
+        transition: transition.ok_or(Gap("LifecycleTransition"))?,
         heartbeat: Seconds(count(hook.heartbeat_timeout(), "HeartbeatTimeout")?),
-        // Any other value was not set by us, and is repaired.
-        result: match hook.default_result() {
-            Some("CONTINUE") => HookResult::Continue,
-            _ => HookResult::Abandon,
-        },
+        result: HookResult::from_name(hook.default_result().unwrap_or_default()),
+        target: text(hook.notification_target_arn())
+            .map(|arn| HookTarget { arn, role: text(hook.role_arn()) }),
+        metadata: text(hook.notification_metadata()),
     })
 }
 

@@ -273,11 +273,23 @@ async fn a_group_is_created_with_one_call_and_its_mix_removed_with_another() {
         settings: GroupSettings::in_subnets(["subnet-b".into(), "subnet-a".into()].into()),
         target_groups: ["arn:web".into()].into(),
         drain_hook: Some(HookConfig::DRAIN),
+        hooks: [(
+            "boot".into(),
+            LifecycleHook {
+                transition: Transition::Launching,
+                heartbeat: Seconds(60),
+                result: HookResult::Abandon,
+                target: Some(HookTarget { arn: "arn:topic".to_owned(), role: Some("arn:role".to_owned()) }),
+                metadata: Some("m".to_owned()),
+            },
+        )]
+        .into(),
         tags: tags(&[("k", "v")]),
     };
     cloud.create_group(&spec).await.unwrap();
     let policy = "MixedInstancesPolicy";
-    let hook = "LifecycleHookSpecificationList.member.1";
+    let (hook, other) =
+        ("LifecycleHookSpecificationList.member.1", "LifecycleHookSpecificationList.member.2");
     let template = format!("{policy}.LaunchTemplate");
     assert_eq!(
         fields(&server.asked()[0]),
@@ -288,6 +300,13 @@ async fn a_group_is_created_with_one_call_and_its_mix_removed_with_another() {
             format!("{hook}.HeartbeatTimeout=3600"),
             format!("{hook}.LifecycleHookName=foo-drain"),
             format!("{hook}.LifecycleTransition=autoscaling:EC2_INSTANCE_TERMINATING"),
+            format!("{other}.DefaultResult=ABANDON"),
+            format!("{other}.HeartbeatTimeout=60"),
+            format!("{other}.LifecycleHookName=boot"),
+            format!("{other}.LifecycleTransition=autoscaling:EC2_INSTANCE_LAUNCHING"),
+            format!("{other}.NotificationMetadata=m"),
+            format!("{other}.NotificationTargetARN=arn:topic"),
+            format!("{other}.RoleARN=arn:role"),
             "MaxSize=5".to_owned(),
             "MinSize=0".to_owned(),
             format!("{policy}.InstancesDistribution.OnDemandBaseCapacity=1"),

@@ -8,9 +8,9 @@ use foo_cloud::{
 };
 use foo_cloud_adapter::{AwsCloud, AwsSettings, Timeouts};
 use foo_model::group::TemplateChoice;
-use foo_model::hook::{HookConfig, HookResult};
+use foo_model::hook::{HookConfig, HookResult, HookTarget, Hooks, LifecycleHook, Transition};
 use foo_model::{
-    ActivityStatus, AwsTime, Decrement, Group, GroupChange, GroupName, GroupSettings, InstanceId,
+    ActivityStatus, AwsTime, Decrement, Group, GroupChange, GroupName, GroupSettings, HookName, InstanceId,
     InstancesMix, LifecycleState, MixOverride, NewGroup, Process, Protection, Seconds, SpotStrategy,
     TargetGroupArn, TargetState, TemplateContent, TemplateHashes, TemplateVersion,
 };
@@ -64,6 +64,7 @@ impl World {
             settings: GroupSettings::in_subnets(PRIVATE_SUBNETS.map(Into::into).into()),
             target_groups: [].into(),
             drain_hook: None,
+            hooks: [].into(),
             tags: tags(&[(OWNER, "pool"), ("other", "")]),
         };
         world.wire.create_group(&spec).await.unwrap();
@@ -293,14 +294,57 @@ async fn instances_end_together_and_a_refusal_says_nothing_of_the_others() {
 }
 
 #[tokio::test]
+async fn other_hooks_come_back_as_they_were_sent_and_lose_what_the_spec_no_longer_has() {
+    let world = World::with_group(1).await;
+    let hook = |target: Option<&str>, metadata: Option<&str>| LifecycleHook {
+        transition: Transition::Launching,
+        heartbeat: Seconds(120),
+        result: HookResult::Abandon,
+        target: target.map(|arn| HookTarget { arn: arn.to_owned(), role: Some(ROLE.to_owned()) }),
+        metadata: metadata.map(str::to_owned),
+    };
+    const ROLE: &str = "arn:aws:iam::123456789012:role/a.hooks.infrastructure.foo.com";
+    const QUEUE: &str = "arn:aws:sqs:eu-central-1:123456789012:waits";
+    let name = HookName::new("boot/config");
+    let mut before = None;
+    for now in [
+        hook(None, None),
+        hook(Some(QUEUE), Some("a b\tc")),
+        hook(None, Some("d")),
+        hook(Some(QUEUE), Some("d")),
+    ] {
+        world.wire.put_hook(&pool(), &name, &now, before.as_ref()).await.unwrap();
+        let only = Ok(Hooks { drain: None, others: [(name.clone(), now.clone())].into() });
+        assert_eq!(world.wire.describe_hooks(&pool()).await, only);
+        assert_eq!(world.direct.describe_hooks(&pool()).await, only);
+        before = Some(now);
+    }
+    // A call without them keeps them: a hook loses its text only if it is deleted.
+    world.wire.put_hook(&pool(), &name, &hook(None, None), before.as_ref()).await.unwrap();
+    let kept = world.wire.describe_hooks(&pool()).await.unwrap();
+    assert_eq!(kept.others[&name], hook(None, Some("d")));
+    let region = world.server.simulator().region(REGION);
+    region.change_settings(|settings| settings.unreachable_targets = [QUEUE.to_owned()].into()).unwrap();
+    let unreachable = hook(Some(QUEUE), None);
+    let refused = world.wire.put_hook(&pool(), &"other".into(), &unreachable, None).await.unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::Invalid, "{refused}");
+    assert!(refused.to_string().contains("Unable to publish test message"), "{refused}");
+    world.wire.delete_hook(&pool(), &name).await.unwrap();
+    let twice = world.wire.delete_hook(&pool(), &name).await.unwrap_err();
+    assert_eq!(twice.kind, ErrorKind::Invalid, "{twice}");
+    assert_eq!(world.wire.describe_hooks(&pool()).await, Ok(Hooks::default()));
+}
+
+#[tokio::test]
 async fn the_hook_is_created_read_kept_alive_and_completed() {
     let world = World::with_group(1).await;
-    assert_eq!(world.wire.describe_drain_hook(&pool()).await, Ok(None));
+    assert_eq!(world.wire.describe_hooks(&pool()).await, Ok(Hooks::default()));
     let others = HookConfig { heartbeat: Seconds(60), result: HookResult::Abandon, ..HookConfig::DRAIN };
     for terms in [others, HookConfig::DRAIN] {
         world.wire.put_drain_hook(&pool(), terms).await.unwrap();
-        assert_eq!(world.wire.describe_drain_hook(&pool()).await, Ok(Some(terms)));
-        assert_eq!(world.direct.describe_drain_hook(&pool()).await, Ok(Some(terms)));
+        let only = Ok(Hooks { drain: Some(terms), ..Hooks::default() });
+        assert_eq!(world.wire.describe_hooks(&pool()).await, only);
+        assert_eq!(world.direct.describe_hooks(&pool()).await, only);
     }
     let id = world.group().await.instances[0].id.clone();
     let early = world.wire.record_heartbeat(&pool(), &id).await.unwrap_err();
@@ -495,6 +539,7 @@ async fn aws_refusals_have_their_kinds() {
         settings: GroupSettings::in_subnets([PRIVATE_SUBNETS[0].into()].into()),
         target_groups: [].into(),
         drain_hook: None,
+        hooks: [].into(),
         tags: tags(&[]),
     };
     assert_eq!(world.wire.create_group(&spec).await.unwrap_err().kind, ErrorKind::AlreadyExists);
@@ -575,6 +620,7 @@ async fn many_groups_and_templates_come_in_pages() {
             settings: GroupSettings::in_subnets([PRIVATE_SUBNETS[0].into()].into()),
             target_groups: [].into(),
             drain_hook: None,
+            hooks: [].into(),
             tags,
         };
         world.direct.create_group(&spec).await.unwrap();

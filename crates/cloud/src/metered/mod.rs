@@ -26,12 +26,12 @@ use async_trait::async_trait;
 use foo_model::eks::{
     self, Changed, InstanceProfile, NewOidcProvider, OidcProvider, Query, QueryResult, Role,
 };
-use foo_model::hook::HookConfig;
+use foo_model::hook::{HookConfig, Hooks, LifecycleHook};
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
-    Activity, Decrement, Group, GroupChange, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
-    LaunchTemplateId, NewGroup, Operation, Process, TargetGroupArn, Targets, TemplateContent, TemplateRecord,
-    TemplateVersion,
+    Activity, Decrement, Group, GroupChange, GroupName, HookName, ImageId, InstanceId, InstanceType,
+    LaunchTemplate, LaunchTemplateId, NewGroup, NotificationType, Notifications, Operation, Process,
+    TargetGroupArn, Targets, TemplateContent, TemplateRecord, TemplateVersion, TopicArn,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -257,8 +257,24 @@ impl<C: Groups + ?Sized> Groups for Metered<C> {
         let call = self.inner.terminate_instances(group, ids, decrement);
         self.around(Operation::TerminateInstanceInAutoScalingGroup, call).await
     }
-    async fn describe_drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>> {
-        self.around(Operation::DescribeLifecycleHooks, self.inner.describe_drain_hook(name)).await
+    async fn describe_notifications(&self) -> Result<BTreeMap<GroupName, Notifications>> {
+        self.around(Operation::DescribeNotificationConfigurations, self.inner.describe_notifications()).await
+    }
+    async fn put_notifications(
+        &self,
+        name: &GroupName,
+        topic: &TopicArn,
+        types: &BTreeSet<NotificationType>,
+    ) -> Result<()> {
+        let call = self.inner.put_notifications(name, topic, types);
+        self.around(Operation::PutNotificationConfiguration, call).await
+    }
+    async fn delete_notifications(&self, name: &GroupName, topic: &TopicArn) -> Result<()> {
+        let call = self.inner.delete_notifications(name, topic);
+        self.around(Operation::DeleteNotificationConfiguration, call).await
+    }
+    async fn describe_hooks(&self, name: &GroupName) -> Result<Hooks> {
+        self.around(Operation::DescribeLifecycleHooks, self.inner.describe_hooks(name)).await
     }
     async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()> {
         self.around(Operation::PutLifecycleHook, self.inner.put_drain_hook(name, terms)).await
@@ -266,6 +282,18 @@ impl<C: Groups + ?Sized> Groups for Metered<C> {
 
     async fn delete_drain_hook(&self, name: &GroupName) -> Result<()> {
         self.around(Operation::DeleteLifecycleHook, self.inner.delete_drain_hook(name)).await
+    }
+    async fn put_hook(
+        &self,
+        group: &GroupName,
+        name: &HookName,
+        hook: &LifecycleHook,
+        before: Option<&LifecycleHook>,
+    ) -> Result<()> {
+        self.around(Operation::PutLifecycleHook, self.inner.put_hook(group, name, hook, before)).await
+    }
+    async fn delete_hook(&self, group: &GroupName, name: &HookName) -> Result<()> {
+        self.around(Operation::DeleteLifecycleHook, self.inner.delete_hook(group, name)).await
     }
     async fn record_heartbeat(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
         self.around(Operation::RecordLifecycleActionHeartbeat, self.inner.record_heartbeat(name, id)).await

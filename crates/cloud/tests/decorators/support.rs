@@ -196,13 +196,39 @@ impl Groups for Scripted {
     async fn terminate_instances(&self, _: &GroupName, _: &[InstanceId], _: Decrement) -> Result<Ended> {
         unreachable!()
     }
-    async fn describe_drain_hook(&self, _: &GroupName) -> Result<Option<HookConfig>> {
+    async fn describe_notifications(&self) -> Result<BTreeMap<GroupName, Notifications>> {
+        unreachable!()
+    }
+    async fn put_notifications(
+        &self,
+        _: &GroupName,
+        _: &TopicArn,
+        _: &BTreeSet<NotificationType>,
+    ) -> Result<()> {
+        unreachable!()
+    }
+    async fn delete_notifications(&self, _: &GroupName, _: &TopicArn) -> Result<()> {
+        unreachable!()
+    }
+    async fn describe_hooks(&self, _: &GroupName) -> Result<Hooks> {
         unreachable!()
     }
     async fn put_drain_hook(&self, _: &GroupName, _: HookConfig) -> Result<()> {
         unreachable!()
     }
     async fn delete_drain_hook(&self, _: &GroupName) -> Result<()> {
+        unreachable!()
+    }
+    async fn put_hook(
+        &self,
+        _: &GroupName,
+        _: &HookName,
+        _: &LifecycleHook,
+        _: Option<&LifecycleHook>,
+    ) -> Result<()> {
+        unreachable!()
+    }
+    async fn delete_hook(&self, _: &GroupName, _: &HookName) -> Result<()> {
         unreachable!()
     }
     async fn record_heartbeat(&self, _: &GroupName, _: &InstanceId) -> Result<()> {

@@ -101,7 +101,7 @@ impl Limits {
         self.check(Thing::InstanceProfile, profile, Reason::InstanceProfileNotAllowed, "instance profile")
     }
 
-    /// Whether EKS, an add-on or pods may get this role.
+    /// Whether EKS, an add-on, pods or a lifecycle hook may get this role.
     pub(crate) fn role(&self, arn: &str) -> Result<(), Blocked> {
         self.check(Thing::Role, arn, Reason::RoleNotAllowed, "role")
     }
@@ -131,6 +131,12 @@ impl Limits {
     /// Whether pools may be attached to this target group.
     pub(crate) fn target_group(&self, arn: &str) -> Result<(), Blocked> {
         self.check(Thing::TargetGroup, arn, Reason::TargetGroupNotAllowed, "target group")
+    }
+
+    /// Whether EC2 Auto Scaling may send messages about pools to this topic or queue.
+    pub(crate) fn notification_target(&self, arn: &str) -> Result<(), Blocked> {
+        let reason = Reason::NotificationTargetNotAllowed;
+        self.check(Thing::NotificationTarget, arn, reason, "notification target")
     }
 
     /// Whether pools may keep user data in this bucket.
@@ -238,6 +244,7 @@ mod tests {
                 "allowedTargetGroups",
                 limits.target_group("arn:aws:elasticloadbalancing:eu:1:targetgroup/web/1"),
             ),
+            ("allowedNotificationTargets", limits.notification_target("arn:aws:sns:eu:1:admin")),
             ("allowedBuckets", limits.bucket("admin")),
             ("allowedCapacity", limits.capacity("admin")),
             ("allowedSnapshots", limits.snapshot("snap-1")),
@@ -290,9 +297,15 @@ mod tests {
             let fields: Vec<_> = refused.iter().map(|(field, _)| *field).collect();
             assert_eq!(
                 fields,
-                ["allowedInstanceProfiles", "allowedRoles", "allowedSnapshots", "allowedTargetGroups"]
+                [
+                    "allowedInstanceProfiles",
+                    "allowedNotificationTargets",
+                    "allowedRoles",
+                    "allowedSnapshots",
+                    "allowedTargetGroups"
+                ]
             );
-            let message = &refused[1].1.as_ref().unwrap_err().message;
+            let message = &refused[2].1.as_ref().unwrap_err().message;
             assert!(message.contains("it has to list") && message.contains("allowedRoles"), "{message}");
         }
     }

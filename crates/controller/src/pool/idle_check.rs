@@ -67,6 +67,8 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
         template,
         stored,
         hook,
+        other_hooks,
+        notifications,
         ec2_states,
         target_health,
         signals,
@@ -77,13 +79,16 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
         quarantine,
         recorded_arn,
         recorded_adoption,
+        applied,
         launch_failure: shortage,
         termination_causes: causes,
     } = observed;
-    let reads: [&dyn Debug; 5] = [seen(group), seen(template), seen(stored), seen(hook), seen(target_health)];
+    let reads: [&dyn Debug; 6] =
+        [seen(group), seen(template), seen(stored), seen(hook), seen(target_health), seen(notifications)];
     let remembered = remembered(memory);
-    let objects: [&dyn Debug; 13] = [
+    let objects: [&dyn Debug; 15] = [
         desired,
+        other_hooks,
         ec2_states,
         signals,
         foo_machines,
@@ -93,6 +98,7 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
         quarantine,
         recorded_arn,
         recorded_adoption,
+        applied,
         shortage,
         causes,
         &remembered,
@@ -131,7 +137,9 @@ fn remembered(memory: &Memory) -> String {
     let known = |RolloutProgress { hash, since: _, available, ready, relapses, waiting_since: _ }: &RolloutProgress| {
         format!("{hash:?} {available:?} {ready:?} {relapses:?}")
     };
-    let kept = |HookWait { since: _, last_heartbeat: _, completed }: &HookWait| completed.is_some();
+    let kept = |HookWait { since: _, last_heartbeat: _, completed, confirmed }: &HookWait| {
+        (completed.is_some(), *confirmed)
+    };
     let done = |Cordon { at: _, done }: &Cordon| *done;
     let buys = |it: &Purchase| (it.on_demand_base, it.on_demand_percentage, it.changed.is_some());
     let parts: [&dyn Debug; 12] = [

@@ -1,7 +1,10 @@
 //! Values that were read for a pool and are not read again in each pass, each with its time.
 
 use foo_model::hook::HookConfig;
-use foo_model::{Blocked, InstanceId, LaunchTemplate, TargetGroupArn, Targets, Timestamp};
+use foo_model::{
+    Blocked, HookName, InstanceId, LaunchTemplate, LifecycleHook, Notifications, TargetGroupArn, Targets,
+    Timestamp,
+};
 use foo_planner::observed::LastRead;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,8 +27,12 @@ pub(super) struct Reads {
     pub(super) stored: LastRead<BTreeSet<String>>,
     /// The health of targets in the pool's target groups, if it asks for it.
     pub(super) target_health: LastRead<BTreeMap<TargetGroupArn, Targets>>,
+    /// What the group reports to topics, as read or as written since, if the pool has or had any.
+    pub(super) notifications: LastRead<Notifications>,
     /// The settings of the group's lifecycle hook, as read or as written.
     pub(super) hook: Option<Read<Option<HookConfig>>>,
+    /// The group's other lifecycle hooks, as read together with it or as written since.
+    pub(super) other_hooks: BTreeMap<HookName, LifecycleHook>,
     /// AWS's message on the last failed launch; only while the group is short of capacity.
     pub(super) launch_failure: Option<Read<Option<String>>>,
     /// Why AWS terminates instances, as far as it was read; only while they wait for their termination.
@@ -48,6 +55,7 @@ impl Reads {
         self.template_changes();
         self.stored = LastRead::Unknown;
         self.target_health = LastRead::Unknown;
+        self.notifications = LastRead::Unknown;
     }
 }
 

@@ -115,6 +115,8 @@ fn rests_on_tags(action: &Action) -> bool {
         | Action::Hook(
             HookAction::PutLifecycleHook { .. }
             | HookAction::DeleteLifecycleHook { .. }
+            | HookAction::PutOtherHook { .. }
+            | HookAction::DeleteOtherHook { .. }
             | HookAction::CompleteLifecycleAction { .. },
         )
         | Action::Read(ReadAction::DescribeLifecycleHook { .. }) => true,

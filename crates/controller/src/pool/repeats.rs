@@ -52,6 +52,8 @@ fn writes(action: &Action) -> bool {
         Action::Hook(
             HookAction::PutLifecycleHook { .. }
             | HookAction::DeleteLifecycleHook { .. }
+            | HookAction::PutOtherHook { .. }
+            | HookAction::DeleteOtherHook { .. }
             | HookAction::CompleteLifecycleAction { .. },
         )
         | Action::Pool(_)

@@ -10,7 +10,7 @@ use crate::clouds::{CloudKey, CloudRegion, GroupKey};
 use foo_api::FooMachinePool;
 use foo_api::pool::ImageStatus;
 use foo_cloud::CloudError;
-use foo_model::{Blocked, GroupName, Timestamp};
+use foo_model::{Applied, Blocked, GroupName, Timestamp};
 use foo_planner::desired::Identity;
 use foo_planner::observed::{Finalizer, MoveBlock};
 use foo_planner::{Action, Memory};
@@ -72,6 +72,8 @@ pub(super) struct Unconfirmed {
     pub(super) moves: Option<MoveBlock>,
     /// The record of the image.
     pub(super) image: Option<WrittenImage>,
+    /// The record of what of the spec was applied to the group.
+    pub(super) applied: Option<Applied>,
 }
 
 /// The record of an image that was written; `None` if it was removed.
@@ -225,6 +227,14 @@ impl Unconfirmed {
     /// Whether the pool blocks its move.
     pub(super) fn moves(&mut self, shown: MoveBlock) -> MoveBlock {
         newer(&mut self.moves, shown)
+    }
+
+    /// The record of what of the spec was applied to the group.
+    pub(super) fn applied(&mut self, shown: Applied) -> Applied {
+        match self.applied.take() {
+            Some(written) if written != shown => self.applied.insert(written).clone(),
+            Some(_) | None => shown,
+        }
     }
 
     /// The record of the image.

@@ -29,6 +29,7 @@ mod eventual;
 mod external_size;
 mod fairness;
 mod harness;
+mod hooks;
 mod identities;
 mod images;
 mod installations;

@@ -120,6 +120,12 @@ fn every_field() -> Vec<Named> {
     let own_group = || json!({ "allowedSecurityGroups": [SECURITY_GROUP] });
     let roles = || json!({"allowedRoles": ["arn:aws:iam::123456789012:role/{namespace}/*"]});
     let role = "arn:aws:iam::123456789012:role/team-b/pods";
+    let hook = || {
+        let target = "arn:aws:sqs:eu-central-1:123456789012:team-b_waits";
+        json!({"lifecycleHooks": [
+            {"name": "h", "transition": "Launching", "notificationTargetARN": target, "roleARN": role},
+        ]})
+    };
     let keys = || json!({"allowedKMSKeys": ["alias/{namespace}"]});
     let volume = || json!({"sizeGiB": 10, "type": "gp3", "encrypted": true, "kmsKeyID": "alias/team-b"});
     let bucket = |prefix: Value| {
@@ -260,6 +266,21 @@ fn every_field() -> Vec<Named> {
             json!({"targetGroups": ["arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/team-b/1"]}),
             "TargetGroupNotAllowed",
         ),
+        pool(
+            "spec.lifecycleHooks[].notificationTargetARN",
+            json!({"allowedNotificationTargets": ["arn:aws:sqs:eu-central-1:123456789012:{namespace}_*"]}),
+            hook(),
+            "NotificationTargetNotAllowed",
+        ),
+        pool(
+            "spec.notifications[].topicARN",
+            json!({"allowedNotificationTargets": ["arn:aws:sns:eu-central-1:123456789012:{namespace}_*"]}),
+            json!({"notifications": [
+                {"topicARN": "arn:aws:sns:eu-central-1:123456789012:team-b_ops", "types": ["Launch"]},
+            ]}),
+            "NotificationTargetNotAllowed",
+        ),
+        pool("spec.lifecycleHooks[].roleARN", roles(), hook(), "RoleNotAllowed"),
         pool("spec.userDataStorage.s3.bucket", buckets(), bucket(Value::Null), "BucketNotAllowed"),
         pool(
             "spec.placement.groupName",

@@ -76,8 +76,18 @@ pub struct Group {
     pub health_check_type: String,
     /// Seconds after which AWS replaces an instance.
     pub max_instance_lifetime: Option<i64>,
+    /// Its suspended processes.
+    pub suspended_processes: Vec<Suspended>,
     /// Set if it has a warm pool.
     pub warm_pool_configuration: Option<Value>,
+}
+
+/// A suspended process.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Suspended {
+    /// AWS's name of it.
+    pub process_name: String,
 }
 
 /// A launch template and its version.

@@ -1,6 +1,6 @@
 //! What prevents the adoption of a group, or changes the group besides the provider.
 
-use super::found::{Found, Group};
+use super::found::{Found, Group, Suspended};
 use super::manifest::CAPA_CLUSTER;
 use crate::cluster::InAws;
 use crate::text::quoted;
@@ -85,13 +85,29 @@ fn of_cluster(group: &Group, cluster: &InAws) -> Vec<String> {
 pub(super) fn afterwards(found: &Found) -> Vec<String> {
     let terminations = found.termination_hooks.iter().map(|hook| {
         format!(
-            "lifecycle hook {hook} delays terminations, too: remove it with its controller, since the provider drains Nodes"
+            "lifecycle hook {hook} delays terminations, too: remove it with its controller, since the provider drains Nodes; or keep both, \
+             and name the hook in spec.lifecycleHooks"
         )
     });
     let launches = found.launch_hooks.iter().map(|hook| {
-        format!("lifecycle hook {hook} delays launches until its controller completes it: remove both, or keep both")
+        format!("lifecycle hook {hook} delays launches until its controller completes it: remove both, or keep both, and name \
+             the hook in spec.lifecycleHooks")
     });
-    terminations.chain(launches).chain(of_health_checks(&found.group)).collect()
+    let suspended = found.group.suspended_processes.iter().filter_map(of_suspension);
+    terminations.chain(launches).chain(of_health_checks(&found.group)).chain(suspended).collect()
+}
+
+/// What a suspended process means. AZRebalance is suspended by the provider.
+fn of_suspension(suspended: &Suspended) -> Option<String> {
+    match suspended.process_name.as_str() {
+        "" | "AZRebalance" => None,
+        name @ ("Launch" | "Terminate") => Some(format!(
+            "process {name} is suspended: resume it, otherwise the pool cannot change its instances"
+        )),
+        name => Some(format!(
+            "process {name} is suspended and stays so: resume it, or name it in spec.suspendedProcesses"
+        )),
+    }
 }
 
 /// Auto Scaling's own replacement of what a load balancer reports as unhealthy.

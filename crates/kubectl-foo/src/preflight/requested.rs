@@ -210,6 +210,7 @@ pub(super) fn needs(objects: &Objects, cluster: &Cluster, node_roles: BTreeSet<S
         needs.groups.extend(group.or_else(|| spec.group_name.clone()));
         needs.profiles.extend(spec.iam_instance_profile.clone());
         needs.key_pairs.extend(spec.ssh_key_name.clone());
+        needs.hook_roles.extend(spec.lifecycle_hooks.iter().filter_map(|it| it.role_arn.clone()));
         needs.buckets.extend(spec.user_data_storage.as_ref().map(|it| it.s3.bucket.clone()));
         needs.features.extend(spec.adopt.then_some(Feature::Adoption));
         let written = spec.ami.ssm_parameter.clone();

@@ -61,6 +61,8 @@ pub(super) struct Needs {
     pub buckets: BTreeSet<String>,
     /// ARNs of the roles of its Nodes.
     pub node_roles: BTreeSet<String>,
+    /// ARNs of the roles of lifecycle hooks.
+    pub hook_roles: BTreeSet<String>,
     /// ARN of the role of its control plane.
     pub control_plane_role: Option<String>,
     /// ARNs of the roles of add-ons and of pods.
@@ -314,6 +316,7 @@ fn resources(sid: &str, needs: &Needs) -> Resources {
         "LaunchIntoNamedVpcs" => when(needs.network == Network::Existing),
         "UseGivenVpcs" => when(needs.network == Network::InGivenVpc),
         "GiveNodesTheirRole" | "LetNodesIn" => those(&needs.node_roles),
+        "GiveHooksTheirRole" => those(&needs.hook_roles),
         "GivePodsTheirRole" => those(&needs.pod_roles),
         "GiveClustersTheirRole" => those(&needs.control_plane_role.iter().cloned().collect()),
         "ReadIssuers" | "CreateIssuers" | "DeleteOwnIssuers" => uses(Feature::Issuer),
@@ -438,7 +441,13 @@ mod tests {
         let launched = &pools["LaunchOnlyFromTemplates"].resources;
         assert!(launched.contains(&"arn:aws:ec2:eu-central-1::image/example".to_owned()), "{launched:?}");
         assert!(!launched.iter().any(|it| it.contains("key-pair")), "no pool has one");
-        for unneeded in ["LaunchIntoOwnNetworks", "ReadImageParameters", "GiveNodesTheirRole", "ReadEvents"] {
+        for unneeded in [
+            "LaunchIntoOwnNetworks",
+            "ReadImageParameters",
+            "GiveNodesTheirRole",
+            "GiveHooksTheirRole",
+            "ReadEvents",
+        ] {
             assert!(!pools.contains_key(unneeded), "{unneeded}");
         }
     }
@@ -456,11 +465,15 @@ mod tests {
             parameters: set(&["/images/x"]),
             buckets: set(&["data"]),
             node_roles: set(&[role]),
+            hook_roles: set(&["arn:aws:iam::123456789012:role/h"]),
             control_plane_role: Some("arn:aws:iam::123456789012:role/c".to_owned()),
             ..needs()
         };
         let found = all(&everything);
         assert_eq!(found["GiveNodesTheirRole"].resources, [role]);
+        let hooks = &found["GiveHooksTheirRole"];
+        assert_eq!(hooks.resources, ["arn:aws:iam::123456789012:role/h"]);
+        assert_eq!(hooks.context["iam:PassedToService"], "autoscaling.amazonaws.com");
         assert_eq!(found["LetNodesIn"].context["iam:PassedToService"], "ec2.amazonaws.com");
         assert_eq!(found["LetNodesIn"].context["aws:RequestedRegion"], "us-east-1");
         let eks = "arn:aws:eks:eu-central-1:123456789012:";

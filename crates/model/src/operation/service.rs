@@ -44,6 +44,9 @@ impl Operation {
             | Self::CreateOrUpdateTags
             | Self::SuspendProcesses
             | Self::ResumeProcesses
+            | Self::DescribeNotificationConfigurations
+            | Self::PutNotificationConfiguration
+            | Self::DeleteNotificationConfiguration
             | Self::AttachTrafficSources
             | Self::DetachTrafficSources
             | Self::SetInstanceProtection

@@ -403,8 +403,8 @@ reasons! {
     "the FooCluster's identity does not allow one of the security groups that the spec names"
     "other security groups, or `allowedSecurityGroups` of the [identity](identities.md#what-may-be-used-with-it)"
 
-    RoleNotAllowed NeedsUser [EksClusterReady False]
-    "the FooCluster's identity does not allow a role that the FooControlPlane names"
+    RoleNotAllowed NeedsUser [EksClusterReady False, LaunchTemplateReady False]
+    "the FooCluster's identity does not allow a role that the spec names"
     "another role, or `allowedRoles` of the [identity](identities.md#what-may-be-used-with-it)"
 
     KmsKeyNotAllowed NeedsUser [LaunchTemplateReady False, EksClusterReady False]
@@ -414,6 +414,10 @@ reasons! {
     TargetGroupNotAllowed NeedsUser [LaunchTemplateReady False]
     "the FooCluster's identity does not allow one of `spec.targetGroups`"
     "another target group, or `allowedTargetGroups` of the [identity](identities.md#what-may-be-used-with-it)"
+
+    NotificationTargetNotAllowed NeedsUser [LaunchTemplateReady False]
+    "the FooCluster's identity does not allow a topic or queue that the spec names"
+    "another topic or queue, or `allowedNotificationTargets` of the [identity](identities.md#what-may-be-used-with-it)"
 
     KeyPairNotAllowed NeedsUser [LaunchTemplateReady False]
     "the FooCluster's identity does not allow `spec.sshKeyName`"

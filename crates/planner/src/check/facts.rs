@@ -414,6 +414,8 @@ pub(super) fn depends_on_size(action: &Action) -> bool {
             | GroupAction::ResumeProcesses { .. }
             | GroupAction::AttachTargetGroups { .. }
             | GroupAction::DetachTargetGroups { .. }
+            | GroupAction::PutNotifications { .. }
+            | GroupAction::DeleteNotifications { .. }
             | GroupAction::DeleteGroup { .. },
         )
         | Action::Machine(
@@ -458,6 +460,8 @@ pub(super) fn desired_after(action: &Action, desired: u32) -> u32 {
             | GroupAction::ResumeProcesses { .. }
             | GroupAction::AttachTargetGroups { .. }
             | GroupAction::DetachTargetGroups { .. }
+            | GroupAction::PutNotifications { .. }
+            | GroupAction::DeleteNotifications { .. }
             | GroupAction::DeleteGroup { .. },
         )
         | Action::Pool(_)

@@ -141,6 +141,11 @@ pub enum Violation {
     },
     /// Our hook is deleted while instances are to be drained.
     HookDeletedEarly,
+    /// What the spec does not name is removed from the group, or what it names is set, without a record that it was named.
+    Unrecorded {
+        /// The hook, process or topic.
+        name: String,
+    },
     /// A decision on size with an old observation, or before the manager is settled.
     BeforeSettled {
         /// The action.
@@ -253,7 +258,7 @@ pub enum Rule {
     /// I7: a delete-machine annotation without an excess deletes nothing, and no more Machines are deleted
     /// than there are too many.
     VictimsWithinExcess,
-    /// I12: what lacks our ownership tags is never changed.
+    /// I12: what lacks our ownership tags is never changed, nor what other users set in the group.
     OwnOnly,
     /// A paused pool is left alone, except for the ARN that a move waits for; of a moved pool only the
     /// finalizers are removed.
@@ -330,7 +335,8 @@ impl Violation {
             | Self::ForeignGroup { .. }
             | Self::NotAdoptedYet { .. }
             | Self::AnotherInstallationsTemplate { .. }
-            | Self::ForeignTemplate { .. } => Rule::OwnOnly,
+            | Self::ForeignTemplate { .. }
+            | Self::Unrecorded { .. } => Rule::OwnOnly,
             Self::WithoutFinalizer { .. } | Self::WhileMovable { .. } | Self::MovesFreedUnseen => {
                 Rule::FinalizerFirst
             }
@@ -415,6 +421,9 @@ impl fmt::Display for Violation {
             Self::CompletedNotWaiting { id } => write!(f, "{id} does not wait for a hook"),
             Self::CompletedUndrained { id } => {
                 write!(f, "the hook of {id} is completed before its Machine is drained")
+            }
+            Self::Unrecorded { name } => {
+                write!(f, "{name} is set or removed in the group, and the FooMachinePool does not record it")
             }
             Self::FooMachineReleasedEarly { foo_machine } => {
                 write!(f, "FooMachine {foo_machine} loses its finalizer while its instance may exist")

@@ -12,9 +12,10 @@ use foo_model::group::{GroupStatus, TemplateChoice};
 use foo_model::hook::HookConfig;
 use foo_model::{
     Decrement, Deletion, DeletionProtection, DeletionStage, DeletionTimeouts, FooMachine, Group, GroupChange,
-    Health, Instance, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, Machine,
-    MachineName, MachinePause, NewGroup, NodeState, Process, Protection, RemovalMark, Sizes, TemplateHashes,
-    TemplateRecord, TemplateVersion, Timestamp, Uid, Zone, count,
+    Health, HookName, Instance, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleHook,
+    LifecycleState, Machine, MachineName, MachinePause, NewGroup, NodeState, Notifications, Process,
+    Protection, RemovalMark, Sizes, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, Uid, Zone,
+    count,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -169,6 +170,12 @@ impl Pool {
             Action::Hook(HookAction::DeleteLifecycleHook { .. }) => {
                 self.observed.hook = LastRead::At { at: self.observed.now, seen: None };
             }
+            Action::Hook(HookAction::PutOtherHook { name, hook, .. }) => {
+                self.observed.other_hooks.insert(name.clone(), hook.clone());
+            }
+            Action::Hook(HookAction::DeleteOtherHook { name, .. }) => {
+                self.observed.other_hooks.remove(name);
+            }
             Action::Hook(HookAction::RecordHeartbeat { .. }) | Action::Node(_) => {}
             Action::Hook(HookAction::CompleteLifecycleAction { id, .. }) => self.end(id),
             Action::Machine(action) => self.change_machine(action),
@@ -187,6 +194,7 @@ impl Pool {
             PoolAction::ForgetAdopted => self.observed.recorded_adoption = false,
             PoolAction::RecordArn { arn } => self.observed.recorded_arn = Some(arn.clone()),
             PoolAction::Quarantine { records } => self.observed.quarantine.clone_from(records),
+            PoolAction::RecordApplied { applied } => self.observed.applied.clone_from(applied),
             PoolAction::PublishReplicas { replicas } => {
                 if let Size::External { published, .. } = &mut self.desired.size {
                     *published = *replicas;
@@ -206,6 +214,7 @@ impl Pool {
             ReadAction::DescribeLifecycleHook { .. } => {
                 let seen = self.group().filter(|_| !self.adopts).map(|_| HookConfig::DRAIN);
                 self.observed.hook = LastRead::At { at, seen };
+                self.observed.other_hooks = self.hooks_of_spec();
             }
             ReadAction::DescribeInstances { ids } => {
                 for id in ids {
@@ -215,6 +224,16 @@ impl Pool {
                 }
             }
         }
+    }
+
+    /// The spec's lifecycle hooks that the group has according to the FooMachinePool.
+    fn hooks_of_spec(&self) -> BTreeMap<HookName, LifecycleHook> {
+        let recorded = &self.observed.applied.lifecycle_hooks;
+        let hooks = self.desired.group.hooks.iter().flatten();
+        hooks
+            .filter(|(name, _)| recorded.contains(name))
+            .map(|(name, hook)| (name.clone(), hook.clone()))
+            .collect()
     }
 
     fn change_template(&mut self, action: &TemplateAction) {
@@ -281,6 +300,9 @@ impl Pool {
         match action {
             GroupAction::CreateGroup(new) => {
                 self.observed.hook = LastRead::At { at: self.observed.now, seen: new.drain_hook };
+                self.observed.other_hooks.clone_from(&new.hooks);
+                self.observed.notifications =
+                    LastRead::At { at: self.observed.now, seen: Notifications::new() };
                 let group = created(new);
                 self.observed.group = LastRead::At { at: self.observed.now, seen: Some(group) };
             }
@@ -301,6 +323,16 @@ impl Pool {
             }
             GroupAction::DetachTargetGroups { target_groups, .. } => {
                 self.edit(|group| group.target_groups.retain(|arn| !target_groups.contains(arn)));
+            }
+            GroupAction::PutNotifications { topic, types, .. } => {
+                if let LastRead::At { seen, .. } = &mut self.observed.notifications {
+                    seen.insert(topic.clone(), types.clone());
+                }
+            }
+            GroupAction::DeleteNotifications { topic, .. } => {
+                if let LastRead::At { seen, .. } = &mut self.observed.notifications {
+                    seen.remove(topic);
+                }
             }
             GroupAction::DeleteGroup { .. } => {
                 self.observed.group = LastRead::At { at: self.observed.now, seen: None };
@@ -543,8 +575,19 @@ fn capacity(group: &Group) -> u32 {
 
 /// A group as AWS creates it.
 fn created(new: &NewGroup) -> Group {
-    let NewGroup { name, min, max, desired, template, mix, settings, target_groups, drain_hook: _, tags } =
-        new.clone();
+    let NewGroup {
+        name,
+        min,
+        max,
+        desired,
+        template,
+        mix,
+        settings,
+        target_groups,
+        drain_hook: _,
+        hooks: _,
+        tags,
+    } = new.clone();
     Group {
         arn: format!("forecast:{name}"),
         name,

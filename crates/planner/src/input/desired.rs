@@ -3,8 +3,9 @@
 
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_GROUP, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
-    Adoption, Blocked, DeletionTimeouts, Group, GroupName, GroupSettings, InstancesMix, Seconds, SpecHash,
-    Storage, StoredUserData, SubnetId, TargetGroupArn, TemplateContent, TemplateHashes, Timestamp,
+    Adoption, Blocked, DeletionTimeouts, Group, GroupName, GroupSettings, HookName, InstancesMix,
+    LifecycleHook, Notifications, Process, Seconds, SpecHash, Storage, StoredUserData, SubnetId,
+    TargetGroupArn, TemplateContent, TemplateHashes, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -156,6 +157,15 @@ pub struct GroupConfig {
     /// The target groups that the group is attached to. `None`: those that it has stay, whichever they are.
     #[serde(default)]
     pub target_groups: Option<BTreeSet<TargetGroupArn>>,
+    /// Lifecycle hooks beside the provider's own. `None`: those that it has stay, whichever they are.
+    #[serde(default)]
+    pub hooks: Option<BTreeMap<HookName, LifecycleHook>>,
+    /// Topics and what is reported there. `None`: those that it has stay, whichever they are.
+    #[serde(default)]
+    pub notifications: Option<Notifications>,
+    /// Processes to suspend, besides AZRebalance.
+    #[serde(default)]
+    pub suspended: BTreeSet<Process>,
     /// The mix of types, if the pool has one.
     pub mix: Option<InstancesMix>,
     /// Tags beside the ownership tags.

@@ -2,8 +2,8 @@
 
 use foo_model::hook::HookConfig;
 use foo_model::{
-    Agreement, Aws, Comparison, FooMachine, Group, InstanceId, LaunchTemplate, Machine, Reason, Signal,
-    SpecHash, TargetGroupArn, Targets, Timestamp,
+    Agreement, Applied, Aws, Comparison, FooMachine, Group, HookName, InstanceId, LaunchTemplate,
+    LifecycleHook, Machine, Notifications, Reason, Signal, SpecHash, TargetGroupArn, Targets, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +32,12 @@ pub struct Observed {
     pub stored: LastRead<BTreeSet<String>>,
     /// The settings of our lifecycle hook; `None` if it does not exist.
     pub hook: LastRead<Option<HookConfig>>,
+    /// The other lifecycle hooks of the group, from the same read; of no meaning without one.
+    #[serde(default)]
+    pub other_hooks: BTreeMap<HookName, LifecycleHook>,
+    /// What the group reports to topics. `Unknown` if the pool neither has nor had any, or before the first read.
+    #[serde(default)]
+    pub notifications: LastRead<Notifications>,
     /// State reported by EC2 for instances that have a FooMachine but are no longer in the group, or are in
     /// `Terminating:Wait`.
     pub ec2_states: BTreeMap<InstanceId, Ec2State>,
@@ -59,6 +65,9 @@ pub struct Observed {
     /// Whether the FooMachinePool has the annotation that its group was adopted.
     #[serde(default)]
     pub recorded_adoption: bool,
+    /// What the FooMachinePool records of its spec as applied to the group.
+    #[serde(default)]
+    pub applied: Applied,
     /// Before this moment the planner decides nothing that depends on the group's size: a manager that just
     /// started, or just became the leader, does not know what its predecessor did last.
     pub size_decisions_from: Timestamp,

@@ -7,9 +7,10 @@
 use crate::observed::Quarantine;
 use foo_model::hook::HookConfig;
 use foo_model::{
-    AwsTime, Decrement, DeletionTimeouts, GroupChange, GroupName, InstanceId, LaunchTemplateId, MachineName,
-    NewGroup, Process, SpecHash, Storage, StoredUserData, TargetGroupArn, TemplateContent, TemplateHashes,
-    TemplateVersion, Uid, UserData, Zone,
+    Applied, AwsTime, Decrement, DeletionTimeouts, GroupChange, GroupName, HookName, InstanceId,
+    LaunchTemplateId, LifecycleHook, MachineName, NewGroup, NotificationType, Process, SpecHash, Storage,
+    StoredUserData, TargetGroupArn, TemplateContent, TemplateHashes, TemplateVersion, TopicArn, Uid,
+    UserData, Zone,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,6 +71,11 @@ pub enum PoolAction {
         /// The complete list, the latest last.
         records: Vec<Quarantine>,
     },
+    /// Record on the FooMachinePool what of its spec is set in the group. Comes before that is set, and after it was removed.
+    RecordApplied {
+        /// The complete record.
+        applied: Applied,
+    },
     /// Write MachinePool.spec.replicas if another controller manages the size through the group.
     PublishReplicas {
         /// The group's desired capacity.
@@ -88,7 +94,7 @@ pub enum ReadAction {
         /// Instance ids.
         ids: Vec<InstanceId>,
     },
-    /// Read our lifecycle hook, then plan again.
+    /// Read the lifecycle hooks, then plan again.
     DescribeLifecycleHook {
         /// Group.
         group: GroupName,
@@ -201,7 +207,7 @@ pub enum GroupAction {
         /// Processes.
         processes: BTreeSet<Process>,
     },
-    /// Resume processes of the group that AWS suspended.
+    /// Resume processes of the group that AWS suspended, or that the spec named before.
     ResumeProcesses {
         /// Group.
         name: GroupName,
@@ -221,6 +227,22 @@ pub enum GroupAction {
         name: GroupName,
         /// Target groups.
         target_groups: BTreeSet<TargetGroupArn>,
+    },
+    /// Report exactly these types to a topic.
+    PutNotifications {
+        /// Group.
+        name: GroupName,
+        /// Topic.
+        topic: TopicArn,
+        /// Types.
+        types: BTreeSet<NotificationType>,
+    },
+    /// Report nothing more to a topic.
+    DeleteNotifications {
+        /// Group.
+        name: GroupName,
+        /// Topic.
+        topic: TopicArn,
     },
     /// Delete the empty group.
     DeleteGroup {
@@ -252,7 +274,7 @@ pub enum InstanceAction {
     },
 }
 
-/// Calls about our lifecycle hook. None changes what an observation of the group shows: an instance whose
+/// Calls about lifecycle hooks. None changes what an observation of the group shows: an instance whose
 /// lifecycle action is completed was terminating before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum HookAction {
@@ -267,6 +289,24 @@ pub enum HookAction {
     DeleteLifecycleHook {
         /// Group.
         group: GroupName,
+    },
+    /// Create a lifecycle hook of the spec, or change it.
+    PutOtherHook {
+        /// Group.
+        group: GroupName,
+        /// Its name.
+        name: HookName,
+        /// Its settings.
+        hook: LifecycleHook,
+        /// Its settings until now, if it exists.
+        before: Option<LifecycleHook>,
+    },
+    /// Delete a lifecycle hook that left the spec. AWS ends its waits.
+    DeleteOtherHook {
+        /// Group.
+        group: GroupName,
+        /// Its name.
+        name: HookName,
     },
     /// Extend the wait of an instance in our hook.
     RecordHeartbeat {
@@ -479,7 +519,12 @@ impl Action {
             )
             | Self::Machine(MachineAction::CreateFooMachine { instance: id, .. }) => Some(id),
             Self::Instance(InstanceAction::ProtectInstances { .. })
-            | Self::Hook(HookAction::PutLifecycleHook { .. } | HookAction::DeleteLifecycleHook { .. })
+            | Self::Hook(
+                HookAction::PutLifecycleHook { .. }
+                | HookAction::DeleteLifecycleHook { .. }
+                | HookAction::PutOtherHook { .. }
+                | HookAction::DeleteOtherHook { .. },
+            )
             | Self::Machine(
                 MachineAction::DeleteFooMachine { .. }
                 | MachineAction::ReleaseFooMachine { .. }
@@ -543,6 +588,8 @@ impl GroupAction {
             | Self::ResumeProcesses { name, .. }
             | Self::AttachTargetGroups { name, .. }
             | Self::DetachTargetGroups { name, .. }
+            | Self::PutNotifications { name, .. }
+            | Self::DeleteNotifications { name, .. }
             | Self::DeleteGroup { name } => name,
         }
     }
@@ -563,6 +610,8 @@ impl HookAction {
         match self {
             Self::PutLifecycleHook { group, .. }
             | Self::DeleteLifecycleHook { group }
+            | Self::PutOtherHook { group, .. }
+            | Self::DeleteOtherHook { group, .. }
             | Self::RecordHeartbeat { group, .. }
             | Self::CompleteLifecycleAction { group, .. } => group,
         }
@@ -639,6 +688,7 @@ mod tests {
                 "ForgetAdopted",
                 "RecordArn",
                 "Quarantine",
+                "RecordApplied",
                 "PublishReplicas",
                 "DescribeLaunchTemplate",
                 "DescribeInstances",
@@ -658,11 +708,15 @@ mod tests {
                 "ResumeProcesses",
                 "AttachTargetGroups",
                 "DetachTargetGroups",
+                "PutNotifications",
+                "DeleteNotifications",
                 "DeleteGroup",
                 "ProtectInstances",
                 "TerminateInstance",
                 "PutLifecycleHook",
                 "DeleteLifecycleHook",
+                "PutOtherHook",
+                "DeleteOtherHook",
                 "RecordHeartbeat",
                 "CompleteLifecycleAction",
                 "CreateFooMachine",

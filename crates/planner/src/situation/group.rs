@@ -10,7 +10,8 @@ use crate::desired::{Identity, Wanted};
 use foo_model::group::{GroupStatus, TemplateChoice};
 use foo_model::names::{ADOPT_FROM_ANNOTATION, INSTALLATION_OF_RETAINED, TAG_INSTALLATION};
 use foo_model::{
-    Blocked, Group, GroupSettings, GroupSettingsChange, InstancesMix, Process, Reason, TargetGroupArn,
+    Blocked, Group, GroupSettings, GroupSettingsChange, HookName, InstancesMix, Notifications, Process,
+    Reason, TargetGroupArn, TopicArn, Transition,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +23,12 @@ pub(crate) enum Difference {
     Template,
     Settings(GroupSettingsChange),
     Tags,
-    Processes,
+    /// Processes to suspend, and to resume.
+    Processes(BTreeSet<Process>, BTreeSet<Process>),
+    /// Lifecycle hooks of the spec to create or change, and those to delete.
+    Hooks(BTreeSet<HookName>, BTreeSet<HookName>),
+    /// Topics to put with their types, and topics to delete.
+    Notifications(Notifications, BTreeSet<TopicArn>),
     /// Target groups to attach, and to detach.
     TargetGroups(BTreeSet<TargetGroupArn>, BTreeSet<TargetGroupArn>),
 }
@@ -36,7 +42,9 @@ impl Difference {
             Self::Template => vec!["launch template version"],
             Self::Settings(change) => change.names(),
             Self::Tags => vec!["tags"],
-            Self::Processes => vec!["suspended processes"],
+            Self::Processes(..) => vec!["suspended processes"],
+            Self::Hooks(..) => vec!["lifecycle hooks"],
+            Self::Notifications(..) => vec!["notifications"],
             Self::TargetGroups(..) => vec!["target groups"],
         }
     }
@@ -76,6 +84,12 @@ pub(crate) fn differences(facts: &Facts<'_>, group: &Group) -> Vec<Difference> {
     let settings_differ = settings != GroupSettingsChange::default();
     let (attach, detach) = target_groups(facts, group);
     let targets_differ = !attach.is_empty() || !detach.is_empty();
+    let (put, delete) = hooks(facts);
+    let hooks_differ = !put.is_empty() || !delete.is_empty();
+    let (topics, left) = notifications(facts);
+    let topics_differ = !topics.is_empty() || !left.is_empty();
+    let (suspend, resume) = processes(facts, group);
+    let processes_differ = !suspend.is_empty() || !resume.is_empty();
     [
         (Difference::Min, group.sizes.min != wanted_min(facts)),
         (Difference::Max, max_differs),
@@ -83,7 +97,9 @@ pub(crate) fn differences(facts: &Facts<'_>, group: &Group) -> Vec<Difference> {
         (Difference::Settings(settings), settings_differ),
         (Difference::Tags, !lacking_tags(facts, group).is_empty()),
         (Difference::TargetGroups(attach, detach), targets_differ),
-        (Difference::Processes, !group.suspended.contains_key(&Process::AZRebalance)),
+        (Difference::Processes(suspend, resume), processes_differ),
+        (Difference::Hooks(put, delete), hooks_differ),
+        (Difference::Notifications(topics, left), topics_differ),
     ]
     .into_iter()
     .filter_map(|(difference, differs)| differs.then_some(difference))
@@ -105,6 +121,51 @@ fn target_groups(facts: &Facts<'_>, group: &Group) -> (BTreeSet<TargetGroupArn>,
     let Some(wanted) = &facts.desired.group.target_groups else { return Default::default() };
     let has = &group.target_groups;
     (wanted.difference(has).cloned().collect(), has.difference(wanted).cloned().collect())
+}
+
+/// Names of the terminating lifecycle hooks besides the provider's own, in the order of their names: whoever added them completes them.
+pub(crate) fn other_terminating_hooks<'a>(facts: &Facts<'a>) -> Vec<&'a HookName> {
+    let others = facts.observed.other_hooks.iter();
+    let terminating = others.filter(|(_, hook)| hook.transition == Transition::Terminating);
+    terminating.map(|(name, _)| name).collect()
+}
+
+/// The lifecycle hooks to create or change, and those to delete: the spec named them before. Those of other users stay.
+fn hooks(facts: &Facts<'_>) -> (BTreeSet<HookName>, BTreeSet<HookName>) {
+    let (Some(wanted), Some(_)) = (&facts.desired.group.hooks, facts.observed.hook.seen()) else {
+        return Default::default();
+    };
+    let has = &facts.observed.other_hooks;
+    let differs = wanted.iter().filter(|(name, hook)| has.get(name) != Some(hook));
+    let recorded = facts.observed.applied.lifecycle_hooks.iter();
+    let left = recorded.filter(|name| !wanted.contains_key(name) && has.contains_key(name));
+    (differs.map(|(name, _)| name.clone()).collect(), left.cloned().collect())
+}
+
+/// The topics to put, and those to delete: the spec named them before. Those of other users stay.
+fn notifications(facts: &Facts<'_>) -> (Notifications, BTreeSet<TopicArn>) {
+    let (Some(wanted), Some(has)) = (&facts.desired.group.notifications, facts.observed.notifications.seen())
+    else {
+        return Default::default();
+    };
+    let differs = wanted.iter().filter(|(topic, types)| has.get(topic) != Some(types));
+    let recorded = facts.observed.applied.notification_topics.iter();
+    let left = recorded.filter(|topic| !wanted.contains_key(topic) && has.contains_key(topic));
+    (differs.map(|(topic, types)| (topic.clone(), types.clone())).collect(), left.cloned().collect())
+}
+
+/// The processes of the group that are to be suspended.
+pub(crate) fn suspended(facts: &Facts<'_>) -> BTreeSet<Process> {
+    [Process::AZRebalance].into_iter().chain(facts.desired.group.suspended.iter().copied()).collect()
+}
+
+/// The processes to suspend, and those to resume: the spec named them before. What other users suspended stays.
+fn processes(facts: &Facts<'_>, group: &Group) -> (BTreeSet<Process>, BTreeSet<Process>) {
+    let wanted = suspended(facts);
+    let is_suspended = |process: &Process| group.suspended.contains_key(process);
+    let left = facts.observed.applied.suspended_processes.difference(&wanted).copied();
+    let resume = left.filter(is_suspended).collect();
+    (wanted.into_iter().filter(|process| !is_suspended(process)).collect(), resume)
 }
 
 fn template_differs(facts: &Facts<'_>, group: &Group) -> bool {

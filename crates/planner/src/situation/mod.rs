@@ -38,7 +38,7 @@ pub(crate) use expiry::{ExpiryHold, expired, has_expired, next_expiry};
 pub(crate) use facts::Facts;
 pub(crate) use group::{
     Difference, differences, group_is_gone, lacking_tags, launches_suspended_by_aws, mix, obstacle,
-    of_another_installation, wanted_min, wanted_tags, was_lost,
+    of_another_installation, other_terminating_hooks, suspended, wanted_min, wanted_tags, was_lost,
 };
 pub(crate) use member::{MachineState, Member, MissingInstance, claim};
 pub(crate) use rollout::{Phase, available_from, is_available, room, staying};

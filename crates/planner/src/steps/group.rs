@@ -8,10 +8,10 @@ use crate::draft::{Draft, Stage};
 use crate::report::EventTrigger;
 use crate::situation::{
     Difference, ReplicasManagedBy, Situation, TemplateState, View, differences, is_secured, lacking_tags,
-    launches_suspended_by_aws, mix, template_state, wanted_min, wanted_tags, was_lost,
+    launches_suspended_by_aws, mix, suspended, template_state, wanted_min, wanted_tags, was_lost,
 };
-use crate::steps::objects;
 use crate::steps::own::may_create;
+use crate::steps::{hooks, objects};
 use foo_model::hook::HookConfig;
 use foo_model::{
     EventReason, Group, GroupSettingsChange, InstanceId, LifecycleState, NewGroup, Process, Protection,
@@ -63,6 +63,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
         settings: settings.with_subnets(subnets.clone()),
         target_groups: situation.desired.group.target_groups.clone().unwrap_or_default(),
         drain_hook: Some(HookConfig::DRAIN),
+        hooks: situation.desired.group.hooks.clone().unwrap_or_default(),
         tags: wanted_tags(situation),
     };
     if was_lost(situation) {
@@ -84,7 +85,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
         draft.act(Stage::Own, PoolAction::ForgetAdopted);
     }
     draft.act(Stage::Group, GroupAction::CreateGroup(Box::new(group)));
-    draft.act(Stage::Group, suspend(situation));
+    draft.act(Stage::Group, suspend(situation, suspended(situation)));
 }
 
 fn repair(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
@@ -93,7 +94,9 @@ fn repair(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     for difference in differences(situation, group) {
         match difference {
             difference if secured => repair_settings(difference, situation, group, draft),
-            Difference::Processes | Difference::Tags => repair_settings(difference, situation, group, draft),
+            Difference::Processes(..) | Difference::Tags => {
+                repair_settings(difference, situation, group, draft)
+            }
             // That new instances are protected delays no drain.
             Difference::Settings(GroupSettingsChange { new_instances: Some(protection), .. }) => {
                 let protects = GroupSettingsChange { new_instances: Some(protection), subnets: None };
@@ -103,6 +106,8 @@ fn repair(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
             | Difference::Max
             | Difference::Template
             | Difference::Settings(_)
+            | Difference::Hooks(..)
+            | Difference::Notifications(..)
             | Difference::TargetGroups(..) => {}
         }
     }
@@ -167,10 +172,27 @@ fn repair_settings(difference: Difference, situation: &Situation<'_>, group: &Gr
                 draft.act(Stage::Decorate, GroupAction::DetachTargetGroups { name, target_groups });
             }
         }
-        Difference::Processes => {
+        Difference::Hooks(put, delete) => hooks::change_others(put, delete, situation, draft),
+        Difference::Notifications(topics, left) => {
+            for (topic, types) in topics {
+                let name = group.name.clone();
+                draft.act(Stage::Decorate, GroupAction::PutNotifications { name, topic, types });
+            }
+            for topic in left {
+                let name = group.name.clone();
+                draft.act(Stage::Decorate, GroupAction::DeleteNotifications { name, topic });
+            }
+        }
+        Difference::Processes(suspended, resumed) => {
             // Of an adopted group, first of all: a failing call would delay it.
             let stage = if situation.observed.was_adopted(group) { Stage::Protect } else { Stage::Decorate };
-            draft.act(stage, suspend(situation));
+            if !suspended.is_empty() {
+                draft.act(stage, suspend(situation, suspended));
+            }
+            if !resumed.is_empty() {
+                let (name, processes) = (group.name.clone(), resumed);
+                draft.act(Stage::Decorate, GroupAction::ResumeProcesses { name, processes });
+            }
         }
     }
 }
@@ -186,11 +208,8 @@ fn change_max(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     draft.change(format!("maximum size {} → {max}", group.sizes.max), |change| change.max = Some(max));
 }
 
-fn suspend(situation: &Situation<'_>) -> GroupAction {
-    GroupAction::SuspendProcesses {
-        name: situation.desired.identity.group.clone(),
-        processes: BTreeSet::from([Process::AZRebalance]),
-    }
+fn suspend(situation: &Situation<'_>, processes: BTreeSet<Process>) -> GroupAction {
+    GroupAction::SuspendProcesses { name: situation.desired.identity.group.clone(), processes }
 }
 
 /// Restores scale-in protection of members without it.

@@ -11,12 +11,13 @@ use crate::draft::{Draft, Stage};
 use crate::memory::EFFECT_DEADLINE;
 use crate::observed::{Ec2State, LastRead};
 use crate::report::EventTrigger;
-use crate::situation::{MachineState, Member, Situation, View, claim, is_secured};
+use crate::situation::{MachineState, Member, Situation, View, claim, is_secured, other_terminating_hooks};
 use foo_model::group::GroupStatus;
 use foo_model::hook::{
     COMPLETE_BEFORE_DEADLINE, DESCRIBE_HOOK_AFTER, HEARTBEAT_INTERVAL, HookConfig, HookWait, NODE_COMES,
 };
-use foo_model::{EventReason, Group, LifecycleState, Timestamp};
+use foo_model::{EventReason, Group, HookName, LifecycleState, Timestamp};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Maximum of completions in one plan. Each is a call; twenty leave room for other pools of the account, and
@@ -42,7 +43,8 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     }
     match &situation.observed.hook {
         // It delays terminations, and there is nothing to terminate: a manager that starts with many empty groups does not ask about each.
-        LastRead::Unknown if group.instances.is_empty() && group.sizes.desired == 0 => {}
+        LastRead::Unknown
+            if group.instances.is_empty() && group.sizes.desired == 0 && !has_others(situation) => {}
         LastRead::Unknown => draft.act(reads, ReadAction::DescribeLifecycleHook { group: name }),
         LastRead::At { at, .. } if is_outdated(situation, *at) => {
             draft.act(reads, ReadAction::DescribeLifecycleHook { group: name });
@@ -57,6 +59,39 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
         }
         LastRead::Failed { .. } => {}
     }
+}
+
+/// Creates, changes and deletes lifecycle hooks of the spec.
+pub(super) fn change_others(
+    put: BTreeSet<HookName>,
+    delete: BTreeSet<HookName>,
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+) {
+    let group = &situation.desired.identity.group;
+    let (has, wanted) = (&situation.observed.other_hooks, &situation.desired.group.hooks);
+    for name in put {
+        let Some(hook) = wanted.as_ref().and_then(|wanted| wanted.get(&name)) else { continue };
+        let mut before = has.get(&name).cloned();
+        // No call clears the text.
+        let loses_text = before.as_ref().is_some_and(|it| it.metadata.is_some() && hook.metadata.is_none());
+        if loses_text {
+            let (group, name) = (group.clone(), name.clone());
+            draft.act(Stage::Decorate, HookAction::DeleteOtherHook { group, name });
+            before = None;
+        }
+        let (group, hook) = (group.clone(), hook.clone());
+        draft.act(Stage::Decorate, HookAction::PutOtherHook { group, name, hook, before });
+    }
+    for name in delete {
+        draft.act(Stage::Decorate, HookAction::DeleteOtherHook { group: group.clone(), name });
+    }
+}
+
+/// Whether the spec names lifecycle hooks, or has named them.
+fn has_others(situation: &Situation<'_>) -> bool {
+    let wanted = situation.desired.group.hooks.as_ref().is_some_and(|hooks| !hooks.is_empty());
+    wanted || !situation.observed.applied.lifecycle_hooks.is_empty()
 }
 
 /// Whether the hook was read too long ago, or not since an instance terminated without waiting: a user may
@@ -86,8 +121,9 @@ pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
         situation.members_that_are(MachineState::Terminating).filter(|member| member.waits_for_hook())
     {
         let hold = hook_wait_of(situation, member, draft);
-        if let Some(at) = hold.completed.filter(|at| at.until(now) < EFFECT_DEADLINE) {
-            draft.wake_at(at.plus(EFFECT_DEADLINE));
+        let again = completed_again_after(situation, hold);
+        if let Some(at) = hold.completed.filter(|at| at.until(now) < again) {
+            draft.wake_at(at.plus(again));
             continue;
         }
         let why = verdict(situation, member, hold);
@@ -104,6 +140,13 @@ pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
+/// How long after a completion the lifecycle action is completed again if the instance still waits. A completion that AWS confirmed is
+/// final: it waits for another hook.
+fn completed_again_after(situation: &Situation<'_>, hold: HookWait) -> Duration {
+    let another = hold.confirmed && !other_terminating_hooks(situation).is_empty();
+    if another { HEARTBEAT_INTERVAL } else { EFFECT_DEADLINE }
+}
+
 /// What is known of a wait; a new one is remembered.
 fn hook_wait_of(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) -> HookWait {
     let id = &member.instance.id;
@@ -112,7 +155,8 @@ fn hook_wait_of(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draf
     }
     let now = situation.observed.now;
     let recorded = member.foo_machine.and_then(|foo_machine| foo_machine.hook_waiting_since);
-    let hold = HookWait { since: recorded.unwrap_or(now), last_heartbeat: None, completed: None };
+    let hold =
+        HookWait { since: recorded.unwrap_or(now), last_heartbeat: None, completed: None, confirmed: false };
     draft.memory.hook_waits.insert(id.clone(), hold);
     let taken = member.machine.filter(|machine| !machine.deletion.is_deleting());
     if let (None, Some(machine)) = (recorded, taken) {

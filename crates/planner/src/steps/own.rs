@@ -6,8 +6,8 @@ use crate::draft::{Draft, Stage};
 use crate::observed::{Finalizer, MoveBlock};
 use crate::report::EventTrigger;
 use crate::situation::{AdoptionState, Situation, View, adoption, is_to_come};
-use foo_model::EventReason;
 use foo_model::names::TAG_INSTALLATION;
+use foo_model::{Applied, EventReason, HookName, Process, TopicArn};
 
 /// Adds our finalizer together with, and before, the first other action. A pool that owns nothing yet gets no
 /// finalizer: with a misspelt region or refused credentials the provider could not even find out whether it
@@ -89,6 +89,45 @@ pub(crate) fn record_adoption(situation: &Situation<'_>, draft: &mut Draft) -> b
         draft.act(Stage::Own, PoolAction::RecordAdoption);
     }
     counts && lacks
+}
+
+/// Records what of the spec is set in the group, before it is set, and forgets what has left both.
+pub(crate) fn record_applied(situation: &Situation<'_>, draft: &mut Draft) {
+    let group = match situation.view {
+        View::Own(_) => situation.writable_group(),
+        View::Absent if draft.makes_something() => None,
+        View::Absent | View::Unknown | View::Failed { .. } | View::Foreign(_) => return,
+    };
+    if matches!(situation.view, View::Own(_)) && group.is_none() {
+        return;
+    }
+    let (recorded, wanted) = (&situation.observed.applied, &situation.desired.group);
+    let hooks_known = group.is_none() || situation.observed.hook.seen().is_some();
+    let has_hook = |name: &HookName| group.is_some() && situation.observed.other_hooks.contains_key(name);
+    let is_suspended = |process: &Process| group.is_some_and(|it| it.suspended.contains_key(process));
+    let hooks = match &wanted.hooks {
+        Some(hooks) => hooks.keys().cloned().collect(),
+        None => recorded.lifecycle_hooks.clone(),
+    };
+    let left = recorded.lifecycle_hooks.iter().filter(|name| !hooks_known || has_hook(name)).cloned();
+    let topics = match &wanted.notifications {
+        Some(topics) => topics.keys().cloned().collect(),
+        None => recorded.notification_topics.clone(),
+    };
+    let has_topic = |topic: &TopicArn| match situation.observed.notifications.seen() {
+        Some(has) => has.contains_key(topic),
+        None => group.is_some(),
+    };
+    let left_topics = recorded.notification_topics.iter().filter(|topic| has_topic(topic)).cloned();
+    let left_processes = recorded.suspended_processes.iter().filter(|it| is_suspended(it)).copied();
+    let applied = Applied {
+        lifecycle_hooks: left.chain(hooks).collect(),
+        suspended_processes: left_processes.chain(wanted.suspended.iter().copied()).collect(),
+        notification_topics: left_topics.chain(topics).collect(),
+    };
+    if applied != *recorded {
+        draft.act(Stage::Own, PoolAction::RecordApplied { applied });
+    }
 }
 
 /// Whether a deletion waits until the group is known. If it was adopted, it may stay (the record of that may be lost), and what cannot

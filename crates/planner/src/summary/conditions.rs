@@ -11,7 +11,7 @@ use crate::situation::{
     launches_suspended_by_aws, missing_object, obstacle, of_another_installation, template_state, was_lost,
 };
 use foo_model::group::GroupStatus;
-use foo_model::{Blocked, DeletionProtection, MachinePause, Process, Reason, some_names};
+use foo_model::{Blocked, DeletionProtection, LifecycleState, MachinePause, Process, Reason, some_names};
 
 /// All conditions, in order.
 pub(crate) fn conditions(situation: &Situation<'_>, draft: &Draft) -> Vec<Condition> {
@@ -251,11 +251,21 @@ fn scaling_up(situation: &Situation<'_>) -> Condition {
         };
     }
     let message = if coming > 0 {
-        format!("{} being launched", many(coming, "instance"))
+        format!("{} being launched{}", many(coming, "instance"), held_launches(situation))
     } else {
         format!("{} more desired", many(lacking, "instance"))
     };
     condition(kind, Status::True, Reason::InstancesLaunching, message)
+}
+
+/// How many of the instances that are launched wait for lifecycle hooks.
+fn held_launches(situation: &Situation<'_>) -> String {
+    let members = situation.members.iter();
+    let held = members.filter(|it| it.instance.lifecycle == LifecycleState::PendingWait);
+    match foo_model::count(held) {
+        0 => String::new(),
+        held => format!("; {} in Pending:Wait for a lifecycle hook", many(held, "instance")),
+    }
 }
 
 fn scaling_down(situation: &Situation<'_>, draft: &Draft) -> Condition {

@@ -3,8 +3,8 @@
 use crate::desired::Goal;
 use crate::draft::{Postponed, Until};
 use crate::report::{Condition, ConditionKind, Status};
-use crate::situation::{MachineState, Situation};
-use foo_model::{Process, Reason, some_names};
+use crate::situation::{MachineState, Situation, other_terminating_hooks};
+use foo_model::{HookName, InstanceId, Process, Reason, some_names};
 
 pub(super) fn condition(
     kind: ConditionKind,
@@ -52,9 +52,29 @@ fn departing(situation: &Situation<'_>) -> Option<(Reason, String)> {
     }
     if counts.terminating > 0 {
         let instances = many(counts.terminating, "instance");
-        return Some((Reason::InstancesShuttingDown, format!("waiting for AWS to terminate {instances}")));
+        let held = held_by_others(situation).map(|held| format!("; {held}")).unwrap_or_default();
+        let message = format!("waiting for AWS to terminate {instances}{held}");
+        return Some((Reason::InstancesShuttingDown, message));
     }
     None
+}
+
+/// Which drained instances wait for lifecycle hooks that the provider does not complete.
+fn held_by_others(situation: &Situation<'_>) -> Option<String> {
+    let hooks = other_terminating_hooks(situation);
+    let is_completed =
+        |id: &InstanceId| situation.memory.hook_waits.get(id).is_some_and(|hold| hold.confirmed);
+    let held = situation.members_that_are(MachineState::Terminating);
+    let held = held.filter(|member| member.waits_for_hook() && is_completed(&member.instance.id));
+    let held: Vec<&str> = held.map(|member| member.name.as_str()).collect();
+    if hooks.is_empty() || held.is_empty() {
+        return None;
+    }
+    let hooks = some_names(hooks.into_iter().map(HookName::as_str));
+    Some(format!(
+        "foo-drain is completed, and whoever added the lifecycle hook {hooks} has not completed it for {}",
+        some_names(held.into_iter())
+    ))
 }
 
 /// The message if the MachinePool requests more than `spec.maxSize` allows.

@@ -3,8 +3,8 @@
 use crate::world::{World, pool, unowned_group};
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{
-    Blocked, Decrement, GroupChange, GroupName, GroupSettingsChange, InstanceId, MachinePause, Protection,
-    Reason, Seconds, SignalKind,
+    Blocked, Decrement, GroupChange, GroupName, GroupSettingsChange, HookResult, InstanceId, LifecycleHook,
+    MachinePause, Process, Protection, Reason, Seconds, SignalKind, Transition,
 };
 use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, ReadAction, TemplateAction,
@@ -348,4 +348,35 @@ fn ending_the_wait_for_the_node_of_an_adopted_instance() {
     assert_eq!(broken_by(&mut world, complete.clone()), [Rule::CompletesOnlyDrained]);
     world.wait(11 * 60);
     assert_eq!(broken_by(&mut world, complete), []);
+}
+
+#[test]
+fn setting_or_removing_what_is_not_recorded() {
+    let mut world = pool().of(1).running();
+    let hook = || LifecycleHook {
+        transition: Transition::Launching,
+        heartbeat: Seconds(60),
+        result: HookResult::Continue,
+        target: None,
+        metadata: None,
+    };
+    let put = || {
+        HookAction::PutOtherHook { group: group(), name: "boot".into(), hook: hook(), before: None }.into()
+    };
+    let delete = || HookAction::DeleteOtherHook { group: group(), name: "boot".into() }.into();
+    let resume = |process| GroupAction::ResumeProcesses { name: group(), processes: [process].into() }.into();
+    assert_eq!(broken_by(&mut world, put()), [Rule::OwnOnly], "the spec does not name it");
+    assert_eq!(broken_by(&mut world, delete()), [Rule::OwnOnly]);
+    assert_eq!(broken_by(&mut world, resume(Process::HealthCheck)), [Rule::OwnOnly]);
+    assert_eq!(broken_by(&mut world, resume(Process::AZRebalance)), [Rule::OwnOnly]);
+    assert_eq!(broken_by(&mut world, resume(Process::Launch)), [], "AWS may have suspended it");
+    world.desired.group.hooks = Some([("boot".into(), hook())].into());
+    assert_eq!(broken_by(&mut world, put()), [Rule::OwnOnly], "it is not recorded");
+    world.kube.applied.lifecycle_hooks.insert("boot".into());
+    world.kube.applied.suspended_processes.insert(Process::HealthCheck);
+    for action in [put(), delete(), resume(Process::HealthCheck)] {
+        assert_eq!(broken_by(&mut world, action), []);
+    }
+    world.desired.group.suspended.insert(Process::HealthCheck);
+    assert_eq!(broken_by(&mut world, resume(Process::HealthCheck)), [Rule::OwnOnly], "the spec names it");
 }

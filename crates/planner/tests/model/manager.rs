@@ -186,6 +186,9 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
             seen: (versions > 0).then(|| template(versions)),
         }),
         hook: LastRead::At { at: SEEN_AFTER, seen: group.secured.hook.then_some(HookConfig::DRAIN) },
+        other_hooks: BTreeMap::new(),
+        notifications: LastRead::Unknown,
+        applied: foo_model::Applied::default(),
         // Events only save time; they have properties of their own.
         signals: std::collections::BTreeMap::new(),
         target_health: LastRead::Unknown,

@@ -471,6 +471,9 @@ impl Scenario {
                 tags: BTreeMap::new(),
                 storage: None,
                 target_groups: None,
+                hooks: None,
+                notifications: None,
+                suspended: BTreeSet::new(),
             },
             scale_in: ScaleIn {
                 policy: VictimPolicy::Oldest,

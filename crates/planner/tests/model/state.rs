@@ -362,8 +362,8 @@ impl Hash for Mind {
         if let Some(RolloutProgress { hash, since, available, ready, relapses, waiting_since }) = trial {
             (hash, since, available, ready, relapses, waiting_since).hash(hasher);
         }
-        for (id, HookWait { since, last_heartbeat: beaten, completed }) in holds {
-            (id, since, beaten, completed).hash(hasher);
+        for (id, HookWait { since, last_heartbeat: beaten, completed, confirmed }) in holds {
+            (id, since, beaten, completed, confirmed).hash(hasher);
         }
         for (id, Cordon { at, done }) in cordons {
             (id, at, done).hash(hasher);
@@ -409,7 +409,7 @@ impl Mind {
             trial.iter_mut().flat_map(|trial| trial.waiting_since.iter_mut().chain([&mut trial.since]));
         clocks.filter(|_| ages.trials).for_each(older);
         // Heartbeats and the longest wait are beyond this model.
-        for HookWait { since: _, last_heartbeat: _, completed } in holds.values_mut() {
+        for HookWait { since: _, last_heartbeat: _, completed, confirmed: _ } in holds.values_mut() {
             completed.iter_mut().for_each(older);
         }
     }

@@ -3,6 +3,7 @@
 mod adopt;
 mod expire;
 mod group;
+mod hooks;
 mod interrupt;
 mod machines;
 mod memory;

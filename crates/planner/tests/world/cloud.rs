@@ -4,10 +4,11 @@ use foo_model::group::GroupStatus;
 use foo_model::hook::HookConfig;
 use foo_model::names::{TAG_ADOPTABLE, TAG_CLUSTER, TAG_POOL};
 use foo_model::{
-    AwsTime, Decrement, DeletionProtection, Group, GroupChange, GroupName, GroupSettings, Health, Instance,
-    InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, NewGroup, ObjectPlace,
-    Process, Protection, Sizes, TargetGroupArn, TargetHealth, TargetState, Targets, TemplateChoice,
-    TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, Zone,
+    AwsTime, Decrement, DeletionProtection, Group, GroupChange, GroupName, GroupSettings, Health, HookName,
+    Instance, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleHook, LifecycleState,
+    NewGroup, Notifications, ObjectPlace, Process, Protection, Sizes, TargetGroupArn, TargetHealth,
+    TargetState, Targets, TemplateChoice, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
+    Transition, Zone,
 };
 use foo_planner::Desired;
 use foo_planner::observed::LastRead;
@@ -36,6 +37,12 @@ pub(crate) struct Cloud {
     pub(crate) list_fails: Option<LastRead<BTreeSet<String>>>,
     /// Our terminating hook.
     pub(crate) hook: Option<HookConfig>,
+    /// All other hooks; terminating ones delay what waits for the first one, too.
+    pub(crate) other_hooks: BTreeMap<HookName, LifecycleHook>,
+    /// What the group reports to topics.
+    pub(crate) notifications: Notifications,
+    /// Instances whose wait for our hook is completed, and that wait for others.
+    pub(crate) held: BTreeSet<InstanceId>,
     /// Instances outside the group that live: detached.
     pub(crate) detached: BTreeSet<InstanceId>,
     /// Members that are dead in EC2: the group holds them for their hook all the same.
@@ -67,6 +74,9 @@ impl Cloud {
             objects: BTreeMap::new(),
             list_fails: None,
             hook: None,
+            other_hooks: BTreeMap::new(),
+            notifications: Notifications::new(),
+            held: BTreeSet::new(),
             detached: BTreeSet::new(),
             dead: BTreeSet::new(),
             hidden: BTreeMap::new(),
@@ -230,9 +240,21 @@ impl Cloud {
             return Err("AlreadyExists");
         }
         self.generation += 1;
-        let NewGroup { name, min, max, desired, template, mix, settings, target_groups, drain_hook, tags } =
-            new.clone();
-        self.hook = drain_hook;
+        let NewGroup {
+            name,
+            min,
+            max,
+            desired,
+            template,
+            mix,
+            settings,
+            target_groups,
+            drain_hook,
+            hooks,
+            tags,
+        } = new.clone();
+        (self.hook, self.other_hooks) = (drain_hook, hooks);
+        self.notifications.clear();
         self.group = Some(Group {
             arn: format!("arn:aws:autoscaling:eu-1:1:autoScalingGroup:{}:{name}", self.generation),
             name,
@@ -317,13 +339,32 @@ impl Cloud {
     }
 
     pub(crate) fn complete_hook(&mut self, id: &InstanceId, now: Timestamp) -> Result<(), ErrorCode> {
+        let others = self.other_hooks.values().any(|hook| hook.transition == Transition::Terminating);
+        let is_held = self.held.contains(id);
         let instance = self.instance_mut(id).ok_or("ValidationError: not found")?;
         if instance.lifecycle != LifecycleState::TerminatingWait {
             return Err("ValidationError: no active lifecycle action");
         }
+        if is_held {
+            // The controller takes this for done.
+            return Ok(());
+        }
+        if others {
+            self.held.insert(id.clone());
+            return Ok(());
+        }
         instance.lifecycle = LifecycleState::Terminating;
         self.record(now);
         Ok(())
+    }
+
+    /// The other hooks of an instance are completed.
+    pub(crate) fn complete_others(&mut self, id: &InstanceId, now: Timestamp) {
+        assert!(self.held.remove(id), "{id} waits for our hook");
+        if let Some(instance) = self.instance_mut(id) {
+            instance.lifecycle = LifecycleState::Terminating;
+        }
+        self.record(now);
     }
 
     /// Deletes our hook: what waits for it continues.

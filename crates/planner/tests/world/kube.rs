@@ -2,8 +2,8 @@
 
 use super::cloud::Cloud;
 use foo_model::{
-    Deletion, DeletionStage, DeletionTimeouts, FooMachine, InstanceId, Machine, MachineName, MachinePause,
-    NodeState, RemovalMark, SpecHash, Timestamp, Uid, Zone,
+    Applied, Deletion, DeletionStage, DeletionTimeouts, FooMachine, InstanceId, Machine, MachineName,
+    MachinePause, NodeState, RemovalMark, SpecHash, Timestamp, Uid, Zone,
 };
 use foo_planner::observed::{Finalizer, MoveBlock, Quarantine};
 use std::collections::BTreeSet;
@@ -15,6 +15,8 @@ pub(crate) struct Kube {
     pub(crate) moves: MoveBlock,
     pub(crate) recorded_arn: Option<String>,
     pub(crate) recorded_adoption: bool,
+    /// What of the spec was applied to the group, according to its annotation.
+    pub(crate) applied: Applied,
     /// Instances whose Nodes have another provider id: core never finds them.
     pub(crate) unlinked: BTreeSet<InstanceId>,
     /// Whether the MachinePool is being deleted: core makes no Machines then.
@@ -49,6 +51,7 @@ impl Kube {
             moves: MoveBlock::Free,
             recorded_arn: None,
             recorded_adoption: false,
+            applied: Applied::default(),
             unlinked: BTreeSet::new(),
             pool_deleting: false,
             held_up: BTreeSet::new(),

@@ -3,8 +3,8 @@
 use super::{SETTLE, World};
 use foo_model::hook::HookConfig;
 use foo_model::{
-    FooMachine, Group, GroupChange, GroupSettingsChange, InstanceId, LaunchTemplate, Machine, MachinePause,
-    Protection, RemovalMark, Signal, SignalKind, Timestamp,
+    FooMachine, Group, GroupChange, GroupSettingsChange, HookName, InstanceId, LaunchTemplate, LifecycleHook,
+    Machine, MachinePause, Protection, RemovalMark, Signal, SignalKind, Timestamp, TopicArn,
 };
 use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, ObjectAction, PoolAction,
@@ -24,6 +24,7 @@ pub(crate) struct Manager {
     pub(crate) view: LastRead<Option<Group>>,
     pub(crate) template: LastRead<Option<LaunchTemplate>>,
     pub(crate) hook: LastRead<Option<HookConfig>>,
+    other_hooks: BTreeMap<HookName, LifecycleHook>,
     pub(crate) settled_from: Timestamp,
     ec2_states: BTreeMap<InstanceId, (Ec2State, Timestamp)>,
     /// What AWS announced, as long as it means anything.
@@ -59,6 +60,7 @@ impl Manager {
             view: LastRead::Unknown,
             template: LastRead::Unknown,
             hook: LastRead::Unknown,
+            other_hooks: BTreeMap::new(),
             settled_from: now.plus(SETTLE),
             ec2_states: BTreeMap::new(),
             signals: BTreeMap::new(),
@@ -150,14 +152,25 @@ impl World {
                 self.cloud.list_fails.clone().unwrap_or(LastRead::At { at: now, seen: names })
             }
         };
+        let named = self.desired.group.notifications.as_ref().is_some_and(|it| !it.is_empty());
+        let notifications = match &manager.view {
+            LastRead::At { seen: Some(_), .. }
+                if named || !self.kube.applied.notification_topics.is_empty() =>
+            {
+                LastRead::At { at: now, seen: self.cloud.notifications.clone() }
+            }
+            _ => LastRead::Unknown,
+        };
         Observed {
             now,
+            notifications,
             clocks: foo_model::Agreement::Agree,
             aws_clock: self.aws_clock,
             group: manager.view.clone(),
             template: manager.template.clone(),
             stored,
             hook: manager.hook.clone(),
+            other_hooks: manager.other_hooks.clone(),
             ec2_states: manager.words(now),
             target_health: self.cloud.target_health(&self.desired, now),
             signals: manager.signals.clone(),
@@ -168,6 +181,7 @@ impl World {
             move_block: self.kube.moves,
             recorded_arn: self.kube.recorded_arn.clone(),
             recorded_adoption: self.kube.recorded_adoption,
+            applied: self.kube.applied.clone(),
             size_decisions_from: manager.settled_from,
             launch_failure: manager.shortage.clone(),
             termination_causes: std::collections::BTreeMap::new(),
@@ -262,7 +276,12 @@ impl World {
                     Action::Group(GroupAction::CreateGroup(_))
                     | Action::Hook(HookAction::DeleteLifecycleHook { .. }),
                     WriteOutcome::Done,
-                ) => manager.hook = LastRead::At { at: now, seen: None },
+                ) => {
+                    manager.hook = LastRead::At { at: now, seen: None };
+                    if let Action::Group(GroupAction::CreateGroup(group)) = action {
+                        manager.other_hooks = group.hooks.clone();
+                    }
+                }
                 (
                     Action::Hook(
                         HookAction::PutLifecycleHook { .. } | HookAction::DeleteLifecycleHook { .. },
@@ -270,6 +289,12 @@ impl World {
                     | Action::Group(GroupAction::CreateGroup(_)),
                     _,
                 ) => manager.hook = LastRead::Unknown,
+                (Action::Hook(HookAction::PutOtherHook { name, hook, .. }), WriteOutcome::Done) => {
+                    manager.other_hooks.insert(name.clone(), hook.clone());
+                }
+                (Action::Hook(HookAction::DeleteOtherHook { name, .. }), WriteOutcome::Done) => {
+                    manager.other_hooks.remove(name);
+                }
                 _ => {}
             }
             if outcome != WriteOutcome::Done {
@@ -316,6 +341,7 @@ impl World {
             }
             Action::Read(ReadAction::DescribeLifecycleHook { .. }) => {
                 self.managers[index].hook = LastRead::At { at: now, seen: self.cloud.hook };
+                self.managers[index].other_hooks = self.cloud.other_hooks.clone();
                 Ok(())
             }
             Action::Hook(HookAction::PutLifecycleHook { terms, .. }) => {
@@ -324,6 +350,16 @@ impl World {
                 Ok(())
             }
             Action::Hook(HookAction::DeleteLifecycleHook { .. }) => self.cloud.delete_hook(now),
+            Action::Hook(HookAction::PutOtherHook { name, hook, before, .. }) => {
+                let has = self.cloud.other_hooks.insert(name.clone(), hook.clone());
+                assert_eq!(has.as_ref(), before.as_ref(), "what was read is what there is");
+                self.cloud.writes += 1;
+                Ok(())
+            }
+            Action::Hook(HookAction::DeleteOtherHook { name, .. }) => {
+                self.cloud.writes += 1;
+                self.cloud.other_hooks.remove(name).map(drop).ok_or("ValidationError: no such hook")
+            }
             Action::Hook(HookAction::RecordHeartbeat { id, .. }) => self.cloud.record_heartbeat(id),
             Action::Hook(HookAction::CompleteLifecycleAction { id, .. }) => {
                 self.cloud.writes += 1;
@@ -390,6 +426,13 @@ impl World {
             Action::Group(GroupAction::DetachTargetGroups { target_groups, .. }) => {
                 self.cloud.detach(target_groups, now)
             }
+            Action::Group(GroupAction::PutNotifications { topic, types, .. }) => {
+                self.cloud.notifications.insert(topic.clone(), types.clone());
+                Ok(())
+            }
+            Action::Group(GroupAction::DeleteNotifications { topic, .. }) => {
+                self.cloud.notifications.remove(topic).map(drop).ok_or("not there")
+            }
             Action::Instance(InstanceAction::ProtectInstances { ids, .. }) => self.cloud.protect(ids, now),
             Action::Instance(InstanceAction::TerminateInstance { id, decrement, .. }) => {
                 self.cloud.terminate(id, *decrement, now)
@@ -438,6 +481,7 @@ impl World {
             Action::Pool(PoolAction::ForgetAdoption) => self.desired.identity.adopt_from = None,
             Action::Pool(PoolAction::RecordAdoption) => self.kube.recorded_adoption = true,
             Action::Pool(PoolAction::ForgetAdopted) => self.kube.recorded_adoption = false,
+            Action::Pool(PoolAction::RecordApplied { applied }) => self.kube.applied = applied.clone(),
             Action::Pool(PoolAction::RecordArn { arn }) => {
                 assert!(self.kube.recorded_arn.is_none(), "the ARN is written once");
                 self.kube.recorded_arn = Some(arn.clone());
@@ -521,6 +565,12 @@ pub(crate) fn short(action: &Action) -> String {
         Action::Pool(PoolAction::RecordAdoption) => "record adoption".to_owned(),
         Action::Pool(PoolAction::ForgetAdopted) => "forget that the group was adopted".to_owned(),
         Action::Pool(PoolAction::RecordArn { .. }) => "record ARN".to_owned(),
+        Action::Pool(PoolAction::RecordApplied { applied }) => {
+            let hooks = applied.lifecycle_hooks.iter().map(HookName::as_str);
+            let processes = applied.suspended_processes.iter().map(|process| process.name());
+            let topics = applied.notification_topics.iter().map(TopicArn::as_str);
+            format!("record as applied: {}", list(hooks.chain(processes).chain(topics)))
+        }
         Action::Read(ReadAction::DescribeLaunchTemplate) => "describe template".to_owned(),
         Action::Read(ReadAction::DescribeInstances { ids }) => format!("describe instance {}", list(ids)),
         Action::Pool(PoolAction::Quarantine { records }) => {
@@ -578,6 +628,10 @@ pub(crate) fn short(action: &Action) -> String {
         Action::Group(GroupAction::DetachTargetGroups { target_groups, .. }) => {
             format!("detach {}", list(target_groups))
         }
+        Action::Group(GroupAction::PutNotifications { topic, types, .. }) => {
+            format!("report {} to {topic}", list(types.iter().map(|it| format!("{it:?}"))))
+        }
+        Action::Group(GroupAction::DeleteNotifications { topic, .. }) => format!("report nothing to {topic}"),
         Action::Instance(InstanceAction::ProtectInstances { ids, .. }) => format!("protect {}", list(ids)),
         Action::Instance(InstanceAction::TerminateInstance { id, decrement, .. }) => {
             format!("end {id} ({decrement:?})")
@@ -585,6 +639,10 @@ pub(crate) fn short(action: &Action) -> String {
         Action::Read(ReadAction::DescribeLifecycleHook { .. }) => "describe hook".to_owned(),
         Action::Hook(HookAction::PutLifecycleHook { .. }) => "put hook".to_owned(),
         Action::Hook(HookAction::DeleteLifecycleHook { .. }) => "delete hook".to_owned(),
+        Action::Hook(HookAction::PutOtherHook { name, before, .. }) => {
+            format!("{} hook {name}", if before.is_some() { "change" } else { "create" })
+        }
+        Action::Hook(HookAction::DeleteOtherHook { name, .. }) => format!("delete hook {name}"),
         Action::Hook(HookAction::RecordHeartbeat { id, .. }) => format!("keep {id} alive"),
         Action::Hook(HookAction::CompleteLifecycleAction { id, why, .. }) => format!("let {id} go: {why}"),
         Action::Group(GroupAction::DeleteGroup { .. }) => "delete group".to_owned(),

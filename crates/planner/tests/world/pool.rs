@@ -10,7 +10,7 @@ use foo_planner::desired::{
     Desired, GroupConfig, Identity, IntOrPercent, Interruption, Maintenance, OnFailure, Rebalance,
     Remediation, Rollout, ScaleIn, Size, Strategy, Template, VictimPolicy, Wanted,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// When every world begins.
 pub(crate) const START: Timestamp = Timestamp(1_700_000_000_000);
@@ -44,6 +44,9 @@ pub(crate) fn pool() -> Pool {
             tags: BTreeMap::from([("team".to_owned(), "blue".to_owned())]),
             storage: None,
             target_groups: None,
+            hooks: None,
+            notifications: None,
+            suspended: BTreeSet::new(),
         },
         scale_in: ScaleIn {
             policy: VictimPolicy::Oldest,

@@ -5,17 +5,18 @@ use crate::core::ec2::instances::{Ec2Instance, Market};
 use crate::core::ec2::templates::{Template, TemplateKey};
 use crate::core::group::activity::Activity;
 use crate::core::group::model::{Group, LaunchSource, Member, MixedPolicy};
-use crate::core::rules::group::hooks::{ActionResult, Hook, HookChange, Transition};
+use crate::core::rules::group::hooks::{Hook, HookChange};
 use crate::core::rules::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foo_cloud::{InstanceDetails, VersionCopy};
-use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
+use foo_model::hook::{DRAIN_HOOK, HookConfig, HookTarget, LifecycleHook, Transition};
 use foo_model::{
-    AwsTime, GroupSettings, InstancesMix, LaunchTemplate, LaunchTemplateId, MixOverride, Seconds,
-    SpotStrategy, TemplateContent, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
+    AwsTime, GroupSettings, HookName, InstancesMix, LaunchTemplate, LaunchTemplateId, MixOverride,
+    NotificationType, Notifications, Seconds, SpotStrategy, TemplateContent, TemplateHashes, TemplateRecord,
+    TemplateVersion, Timestamp, TopicArn,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Template content as launch template data, in the names of EC2's responses.
 pub(super) fn document_of(content: &TemplateContent) -> Document {
@@ -370,15 +371,26 @@ pub(super) fn details_of(instance: &Ec2Instance) -> InstanceDetails {
     }
 }
 
+/// Parameters of a hook's notifications (Auto Scaling API Reference, PutLifecycleHook).
+const TARGET: &str = "NotificationTargetARN";
+const ROLE: &str = "RoleARN";
+const METADATA: &str = "NotificationMetadata";
+
 /// The provider's hook in `foo_model`.
 pub(super) fn terms_of(hook: &Hook) -> HookConfig {
-    HookConfig {
-        terminating: hook.transition == Transition::Terminating,
+    let LifecycleHook { transition, heartbeat, result, target: _, metadata: _ } = other_of(hook);
+    HookConfig { terminating: transition == Transition::Terminating, heartbeat, result }
+}
+
+/// Another hook in `foo_model`.
+pub(super) fn other_of(hook: &Hook) -> LifecycleHook {
+    let text = |name: &str| hook.notification.get(name).cloned();
+    LifecycleHook {
+        transition: hook.transition,
         heartbeat: Seconds(u32::try_from(hook.heartbeat.as_secs()).unwrap_or(u32::MAX)),
-        result: match hook.default_result {
-            ActionResult::Continue => HookResult::Continue,
-            ActionResult::Abandon => HookResult::Abandon,
-        },
+        result: hook.default_result,
+        target: text(TARGET).map(|arn| HookTarget { arn, role: text(ROLE) }),
+        metadata: text(METADATA),
     }
 }
 
@@ -388,10 +400,35 @@ pub(super) fn hook_of(terms: HookConfig) -> HookChange {
         name: DRAIN_HOOK.to_owned(),
         transition: Some(if terms.terminating { Transition::Terminating } else { Transition::Launching }),
         heartbeat: Some(terms.heartbeat.0),
-        default_result: Some(match terms.result {
-            HookResult::Continue => ActionResult::Continue,
-            HookResult::Abandon => ActionResult::Abandon,
-        }),
+        default_result: Some(terms.result),
         ..HookChange::default()
     }
+}
+
+/// Another hook as parameters of PutLifecycleHook, as the adapter sends them.
+pub(super) fn other_hook_of(
+    name: &HookName,
+    hook: &LifecycleHook,
+    before: Option<&LifecycleHook>,
+) -> HookChange {
+    let LifecycleHook { transition, heartbeat, result, target, metadata } = hook;
+    let had_target = before.is_some_and(|before| before.target.is_some());
+    let cleared = (target.is_none() && had_target).then(String::new);
+    let arn = target.as_ref().map(|target| target.arn.clone()).or(cleared);
+    let role = target.as_ref().and_then(|target| target.role.clone());
+    let texts = [(TARGET, arn), (ROLE, role), (METADATA, metadata.clone())];
+    HookChange {
+        name: name.as_str().to_owned(),
+        transition: Some(*transition),
+        heartbeat: Some(heartbeat.0),
+        default_result: Some(*result),
+        notification: texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text?))).collect(),
+    }
+}
+
+/// What a group reports to topics; types that the provider cannot set are left out.
+pub(super) fn notifications_of(group: &Group) -> Notifications {
+    let types =
+        |types: &BTreeSet<String>| types.iter().filter_map(|it| NotificationType::from_name(it)).collect();
+    group.notifications.iter().map(|(topic, all)| (TopicArn::new(topic.as_str()), types(all))).collect()
 }

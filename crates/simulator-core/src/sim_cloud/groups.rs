@@ -12,10 +12,11 @@ use crate::core::rules::group::targets::no_target_group;
 use crate::iam::{ask, refusals};
 use async_trait::async_trait;
 use foo_cloud::{Ended, FoundGroups, Groups, Operation, Result};
-use foo_model::hook::{DRAIN_HOOK, HookConfig};
+use foo_model::hook::{DRAIN_HOOK, HookConfig, Hooks, LifecycleHook};
 use foo_model::{
-    Activity, Decrement, GroupChange, GroupName, GroupSettings, GroupSettingsChange, InstanceId,
-    LaunchTemplateId, Process, Protection, TargetGroupArn, Targets,
+    Activity, Decrement, GroupChange, GroupName, GroupSettings, GroupSettingsChange, HookName, InstanceId,
+    LaunchTemplateId, NotificationType, Notifications, Process, Protection, TargetGroupArn, Targets,
+    TopicArn,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -95,6 +96,7 @@ impl Groups for SimCloud {
             settings,
             target_groups,
             drain_hook,
+            hooks,
             tags,
         } = spec;
         let GroupSettings { subnets, new_instances } = settings;
@@ -109,7 +111,11 @@ impl Groups for SimCloud {
             tags: group_tags(tags),
             target_groups: target_groups.clone(),
             settings: SettingsChange::default(),
-            hooks: drain_hook.map(convert::hook_of).into_iter().collect(),
+            hooks: drain_hook
+                .map(convert::hook_of)
+                .into_iter()
+                .chain(hooks.iter().map(|(name, hook)| convert::other_hook_of(name, hook, None)))
+                .collect(),
         };
         self.call(Operation::CreateAutoScalingGroup, format!("{spec:?}"), |region| {
             check_template(region, Some(&template.0))?;
@@ -196,6 +202,37 @@ impl Groups for SimCloud {
         .await
     }
 
+    async fn describe_notifications(&self) -> Result<BTreeMap<GroupName, Notifications>> {
+        self.call(Operation::DescribeNotificationConfigurations, String::new(), |region| {
+            let groups = region.groups_seen(None);
+            let some = groups.filter(|group| !group.notifications.is_empty());
+            Ok(some.map(|group| (group.name.clone(), convert::notifications_of(&group))).collect())
+        })
+        .await
+    }
+
+    async fn put_notifications(
+        &self,
+        name: &GroupName,
+        topic: &TopicArn,
+        types: &BTreeSet<NotificationType>,
+    ) -> Result<()> {
+        let what = format!("{name} {topic} {types:?}");
+        self.call_on_group(Operation::PutNotificationConfiguration, name, what, |region| {
+            let types = types.iter().map(|it| it.name().to_owned()).collect();
+            region.put_notifications(name, topic.as_str(), types)
+        })
+        .await
+    }
+
+    async fn delete_notifications(&self, name: &GroupName, topic: &TopicArn) -> Result<()> {
+        let what = format!("{name} {topic}");
+        self.call_on_group(Operation::DeleteNotificationConfiguration, name, what, |region| {
+            region.delete_notifications(name, topic.as_str())
+        })
+        .await
+    }
+
     async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()> {
         if ids.is_empty() {
             return Ok(());
@@ -235,10 +272,14 @@ impl Groups for SimCloud {
         .await
     }
 
-    async fn describe_drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>> {
+    async fn describe_hooks(&self, name: &GroupName) -> Result<Hooks> {
         self.call(Operation::DescribeLifecycleHooks, name.to_string(), |region| {
             let group = region.group_seen(name).ok_or_else(|| AwsError::no_group(name))?;
-            Ok(group.hooks.get(DRAIN_HOOK).map(convert::terms_of))
+            let others = group.hooks.iter().filter(|(name, _)| *name != DRAIN_HOOK);
+            Ok(Hooks {
+                drain: group.hooks.get(DRAIN_HOOK).map(convert::terms_of),
+                others: others.map(|(name, hook)| (HookName::new(name), convert::other_of(hook))).collect(),
+            })
         })
         .await
     }
@@ -253,6 +294,27 @@ impl Groups for SimCloud {
     async fn delete_drain_hook(&self, name: &GroupName) -> Result<()> {
         self.call_on_group(Operation::DeleteLifecycleHook, name, name.to_string(), |region| {
             region.delete_hook(name, DRAIN_HOOK)
+        })
+        .await
+    }
+
+    async fn put_hook(
+        &self,
+        group: &GroupName,
+        name: &HookName,
+        hook: &LifecycleHook,
+        before: Option<&LifecycleHook>,
+    ) -> Result<()> {
+        let what = format!("{group} {name} {hook:?} {before:?}");
+        self.call_on_group(Operation::PutLifecycleHook, group, what, |region| {
+            region.put_hook(group, convert::other_hook_of(name, hook, before))
+        })
+        .await
+    }
+
+    async fn delete_hook(&self, group: &GroupName, name: &HookName) -> Result<()> {
+        self.call_on_group(Operation::DeleteLifecycleHook, group, format!("{group} {name}"), |region| {
+            region.delete_hook(group, name.as_str())
         })
         .await
     }

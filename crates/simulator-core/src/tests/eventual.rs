@@ -111,6 +111,7 @@ fn spec(template: (foo_model::LaunchTemplateId, foo_model::TemplateVersion)) -> 
         settings: GroupSettings::in_subnets([crate::core::network::PRIVATE_SUBNETS[0].into()].into()),
         target_groups: [].into(),
         drain_hook: None,
+        hooks: [].into(),
         tags: tags(),
     }
 }
@@ -194,7 +195,7 @@ async fn rights_on_what_is_new_come_later() {
     let terms = HookConfig { terminating: true, heartbeat: Seconds(60), result: HookResult::Continue };
     let hook = cloud.put_drain_hook(&spec.name, terms).await;
     denied(hook.expect_err("not yet"), "not authorized to perform: autoscaling:PutLifecycleHook");
-    assert!(cloud.describe_drain_hook(&spec.name).await.is_ok(), "reads are not on a tag");
+    assert!(cloud.describe_hooks(&spec.name).await.is_ok(), "reads are not on a tag");
     scene.wait(10);
     cloud.put_drain_hook(&spec.name, terms).await.expect("by now");
 }

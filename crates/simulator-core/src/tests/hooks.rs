@@ -226,6 +226,31 @@ fn hooks_are_bounded_and_an_update_keeps_what_it_does_not_name() {
 }
 
 #[test]
+fn a_target_is_sent_a_test_message_and_an_empty_one_is_cleared() {
+    let scene = scene();
+    scene.settled_pool((0, 0, 5));
+    let with = |texts: &[(&str, &str)]| HookChange {
+        notification: texts.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect(),
+        ..drain()
+    };
+    let put = |change| scene.with(|region| region.put_hook(&name("pool"), change));
+    let (target, role) = (("NotificationTargetARN", "arn:queue"), ("RoleARN", "arn:role"));
+    let text = ("NotificationMetadata", "m");
+    let without_role = refusal(put(with(&[target])));
+    assert_eq!(without_role.0, "ValidationError");
+    assert!(without_role.1.starts_with("Unable to publish test message"), "{}", without_role.1);
+    put(with(&[target, role, text])).expect("with a role");
+    put(with(&[])).expect("it keeps what it does not name");
+    let has = || scene.group().hooks["drain"].notification.clone();
+    assert_eq!(has(), with(&[target, role, text]).notification);
+    put(with(&[("NotificationTargetARN", "")])).expect("cleared");
+    assert_eq!(has(), with(&[text]).notification);
+    scene.with(|region| region.settings.unreachable_targets.insert("arn:queue".to_owned()));
+    assert_eq!(refusal(put(with(&[target, role]))).0, "ValidationError");
+    assert_eq!(has(), with(&[text]).notification);
+}
+
+#[test]
 fn a_retained_instance_that_is_killed_in_ec2_leaves() {
     let scene = scene();
     scene.settled_pool((0, 1, 8));

@@ -13,6 +13,7 @@ mod membership;
 mod mishaps;
 mod mixed;
 mod network;
+mod notifications;
 mod objects;
 mod properties;
 mod refreshes;

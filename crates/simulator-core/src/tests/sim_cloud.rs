@@ -52,6 +52,7 @@ async fn a_pool_lives_and_dies() {
         settings: GroupSettings::in_subnets(PRIVATE_SUBNETS.map(SubnetId::from).into()),
         target_groups: [].into(),
         drain_hook: None,
+        hooks: [].into(),
         tags: tags(),
     };
     cloud.create_group(&spec).await.expect("made");
@@ -154,6 +155,7 @@ async fn pages_and_tags() {
             settings: GroupSettings::in_subnets([PRIVATE_SUBNETS[0].into()].into()),
             target_groups: [].into(),
             drain_hook: None,
+            hooks: [].into(),
             tags: if n % 2 == 0 { tags() } else { BTreeMap::new() },
         };
         cloud.create_group(&spec).await.expect("made");

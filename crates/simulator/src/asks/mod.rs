@@ -69,6 +69,12 @@ fn of_auto_scaling(region: &Region, action: &str, params: &Params) -> Vec<Ask> {
     if asks.is_empty() {
         asks.push(ask(full, "*"));
     }
+    // Service Authorization Reference, "Actions defined by Amazon EC2 Auto Scaling": it needs `iam:PassRole` for a hook's role.
+    let hooks = params.list("LifecycleHookSpecificationList");
+    let roles = std::iter::once(params).chain(hooks).filter_map(|hook| hook.text("RoleARN"));
+    asks.extend(roles.filter(|role| !role.is_empty()).map(|role| {
+        ask("iam:PassRole".to_owned(), role).with("iam:PassedToService", "autoscaling.amazonaws.com")
+    }));
     asks
 }
 

@@ -179,6 +179,7 @@ impl World {
             settings: GroupSettings::in_subnets(self.subnets()),
             target_groups: [].into(),
             drain_hook: None,
+            hooks: [].into(),
             tags: tags(),
         };
         let created = self.cloud.create_group(&spec).await;

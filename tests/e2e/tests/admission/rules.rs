@@ -68,6 +68,20 @@ fn full_pool() -> Value {
         "targetHealth": {
             "requiredForAvailability": false, "replaceUnhealthy": false, "gracePeriodSeconds": 60,
         },
+        "lifecycleHooks": [
+            {
+                "name": "boot/config_1-a", "transition": "Launching", "heartbeatTimeoutSeconds": 30,
+                "defaultResult": "Abandon",
+                "notificationTargetARN": "arn:aws:sqs:eu-central-1:123456789012:waits.fifo",
+                "roleARN": "arn:aws:iam::123456789012:role/path/a.hooks.infrastructure.foo.com",
+                "notificationMetadata": "{\"team\": \"a\"}\n",
+            },
+            {"name": "evict", "transition": "Terminating", "heartbeatTimeoutSeconds": 7_200, "defaultResult": "Continue"},
+        ],
+        "suspendedProcesses": ["AlarmNotification", "InstanceRefresh"],
+        "notifications": [
+            {"topicARN": "arn:aws:sns:eu-central-1:123456789012:ops", "types": ["Launch", "TerminateError"]},
+        ],
         "deletionPolicy": "Retain",
         "tags": {"team": "platform", "cost-center": "42"},
     })
@@ -635,6 +649,61 @@ fn target_groups_are_arns_of_target_groups_and_health_needs_them() {
             server.refuses(Kind::MachinePool, wrong, message).await?;
         }
         for right in [groups(json!([])), with(groups(json!([arn])), json!({"targetHealth": {}}))] {
+            server.accepts(Kind::MachinePool, &right).await?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn lifecycle_hooks_leave_the_providers_own_alone_and_processes_are_those_that_pools_can_do_without() {
+    on_server(async |server| {
+        let hook = |fields: Value| {
+            let basis = json!({"name": "evict", "transition": "Terminating"});
+            with(pool(), json!({"lifecycleHooks": [with(basis, fields)]}))
+        };
+        let suspends = |processes: Value| with(pool(), json!({"suspendedProcesses": processes}));
+        let arn = "arn:aws:sns:eu-central-1:123456789012:waits";
+        let role = "arn:aws:iam::123456789012:role/a.hooks.infrastructure.foo.com";
+        let together = "notificationTargetARN and roleARN belong together";
+        let balancer = json!([
+            "arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/web/0123456789abcdef"
+        ]);
+        let twice = json!({"name": "a", "transition": "Launching"});
+        for (wrong, message) in [
+            (hook(json!({"name": "foo-drain"})), "foo-drain is the provider's own lifecycle hook"),
+            (hook(json!({"name": "a.b"})), "name"),
+            (hook(json!({"transition": "Rebooting"})), "transition"),
+            (hook(json!({"heartbeatTimeoutSeconds": 29})), "heartbeatTimeoutSeconds"),
+            (hook(json!({"heartbeatTimeoutSeconds": 7_201})), "heartbeatTimeoutSeconds"),
+            (hook(json!({"defaultResult": "Abandon"})), "Abandon would end foo-drain"),
+            (hook(json!({"notificationTargetARN": arn})), together),
+            (hook(json!({"roleARN": role})), together),
+            (hook(json!({"notificationTargetARN": role, "roleARN": role})), "notificationTargetARN"),
+            (hook(json!({"notificationMetadata": "ä"})), "printable ASCII"),
+            (with(pool(), json!({"lifecycleHooks": [twice.clone(), twice]})), "Duplicate"),
+            (with(pool(), json!({"notifications": [{"topicARN": role, "types": ["Launch"]}]})), "topicARN"),
+            (with(pool(), json!({"notifications": [{"topicARN": arn, "types": []}]})), "types"),
+            (with(pool(), json!({"notifications": [{"topicARN": arn, "types": ["Test"]}]})), "types"),
+            (suspends(json!(["Launch"])), "suspendedProcesses"),
+            (suspends(json!(["Terminate"])), "suspendedProcesses"),
+            (suspends(json!(["AZRebalance"])), "suspendedProcesses"),
+            (suspends(json!(["HealthCheck", "HealthCheck"])), "Duplicate"),
+            (
+                with(
+                    suspends(json!(["AddToLoadBalancer"])),
+                    json!({"targetGroups": balancer, "targetHealth": {}}),
+                ),
+                "targetHealth needs AddToLoadBalancer",
+            ),
+        ] {
+            server.refuses(Kind::MachinePool, wrong, message).await?;
+        }
+        for right in [
+            hook(json!({"notificationTargetARN": arn, "roleARN": role})),
+            hook(json!({"transition": "Launching", "defaultResult": "Abandon"})),
+            with(suspends(json!(["AddToLoadBalancer"])), json!({ "targetGroups": balancer })),
+        ] {
             server.accepts(Kind::MachinePool, &right).await?;
         }
         Ok(())

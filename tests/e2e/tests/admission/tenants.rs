@@ -663,6 +663,11 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
             ],
             "userDataStorage": {"s3": {"bucket": "team-a-data"}},
             "placement": {"groupName": "near"}, "capacityReservation": {"id": "cr-0a"},
+            "lifecycleHooks": [{
+                "name": "h", "transition": "Launching",
+                "notificationTargetARN": "arn:aws:sns:eu-central-1:123456789012:team-a",
+                "roleARN": "arn:aws:iam::123456789012:role/team-a",
+            }],
         }));
         server.until_refused(TENANT, &good, "no params found").await?;
         server
@@ -681,11 +686,20 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
                 "--from-literal=buckets=team-a-data",
                 "--from-literal=capacity=near,cr-0a",
                 "--from-literal=snapshots=snap-0a",
+                "--from-literal=notificationTargets=arn:aws:sns:eu-central-1:123456789012:team-a",
+                "--from-literal=hookRoles=arn:aws:iam::123456789012:role/team-a",
             ])
             .await?;
         server.until_accepted(TENANT, &good).await?;
         passes(server, TENANT, CREATE, &pool(json!({"maxSize": 1}))).await?;
         let volume = |key: &str| json!({"sizeGiB": 20, "encrypted": true, "kmsKeyID": key});
+        let hook_of = |topic: &str, role: &str| {
+            json!({
+                "name": "h", "transition": "Launching",
+                "notificationTargetARN": format!("arn:aws:sns:eu-central-1:123456789012:{topic}"),
+                "roleARN": format!("arn:aws:iam::123456789012:role/{role}"),
+            })
+        };
         for (fields, message) in [
             (
                 json!({"iamInstanceProfile": "admin", "maxSize": 1}),
@@ -730,6 +744,15 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
                     "targetGroups": ["arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/b/0a"], "maxSize": 1,
                 }),
                 "targetgroup/b/0a is not allowed in this namespace",
+            ),
+            (
+                json!({"lifecycleHooks": [hook_of("team-b", "team-a")], "maxSize": 1}),
+                "topic or queue arn:aws:sns:eu-central-1:123456789012:team-b is not allowed in this namespace: \
+                 arn:aws:sns:eu-central-1:123456789012:team-a",
+            ),
+            (
+                json!({"lifecycleHooks": [hook_of("team-a", "team-b")], "maxSize": 1}),
+                "a role of a lifecycle hook is not allowed in this namespace: arn:aws:iam::123456789012:role/team-a",
             ),
             (
                 json!({"placement": {"groupName": "near"}, "capacityReservation": {"id": "cr-0b"}, "maxSize": 1}),

@@ -128,6 +128,7 @@ pub(crate) async fn another_tool_creates_a_group(
         },
         target_groups: [].into(),
         drain_hook: None,
+        hooks: [].into(),
         tags: BTreeMap::from([(TAG_ADOPTABLE.to_owned(), format!("{}/workers", cluster.namespace()))]),
     };
     owner.create_group(&new).await?;

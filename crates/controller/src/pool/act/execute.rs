@@ -17,8 +17,10 @@ use foo_api::{FooMachine, FooMachinePool, names};
 use foo_cloud::observer::Observer;
 use foo_cloud::{Cloud, CloudError, ErrorKind, Made, VersionCopy};
 use foo_model::EventReason;
-use foo_model::hook::HookConfig;
-use foo_model::names::{ADOPT_FROM_ANNOTATION, ADOPTED_ANNOTATION, QUARANTINE_ANNOTATION};
+use foo_model::hook::{HookConfig, Hooks};
+use foo_model::names::{
+    ADOPT_FROM_ANNOTATION, ADOPTED_ANNOTATION, APPLIED_ANNOTATION, QUARANTINE_ANNOTATION,
+};
 use foo_model::{
     DeletionTimeouts, GroupName, InstanceId, LaunchTemplate, LaunchTemplateId, MachineName, Process,
     SpecHash, TemplateVersion, Timestamp, Uid, Zone,
@@ -79,8 +81,10 @@ pub(in crate::pool) enum Done {
     NotTogether,
     /// The launch template was read.
     Template(Option<LaunchTemplate>),
-    /// The lifecycle hook was read or created.
+    /// Our lifecycle hook was created or deleted.
     Hook(Option<HookConfig>),
+    /// All lifecycle hooks were read.
+    Hooks(Hooks),
     /// A precondition is no longer met; nothing was done.
     PreconditionFailed(&'static str),
     /// Some Nodes were cordoned, others perhaps not.
@@ -139,6 +143,9 @@ impl Executor<'_> {
             PoolAction::Quarantine { records } => {
                 self.annotate(QUARANTINE_ANNOTATION, observe::quarantine_text(records).as_deref()).await?;
             }
+            PoolAction::RecordApplied { applied } => {
+                self.annotate(APPLIED_ANNOTATION, observe::applied_text(applied).as_deref()).await?;
+            }
             PoolAction::PublishReplicas { replicas } => self.publish_replicas(*replicas).await?,
         }
         Ok(Done::Carried)
@@ -150,7 +157,7 @@ impl Executor<'_> {
                 Ok(Done::Template(self.cloud.describe_template(&self.identity.template).await?))
             }
             ReadAction::DescribeLifecycleHook { group } => {
-                Ok(Done::Hook(self.cloud.describe_drain_hook(group).await?))
+                Ok(Done::Hooks(self.cloud.describe_hooks(group).await?))
             }
             ReadAction::DescribeInstances { ids } => {
                 self.observer.request_details(&self.identity.group, ids, Some(now));
@@ -210,6 +217,12 @@ impl Executor<'_> {
             GroupAction::DetachTargetGroups { name, target_groups } => {
                 self.cloud.detach_target_groups(name, target_groups).await?;
             }
+            GroupAction::PutNotifications { name, topic, types } => {
+                self.cloud.put_notifications(name, topic, types).await?;
+            }
+            GroupAction::DeleteNotifications { name, topic } => {
+                self.cloud.delete_notifications(name, topic).await?;
+            }
             GroupAction::DeleteGroup { name } => self.cloud.delete_group(name).await?,
         }
         Ok(Done::Carried)
@@ -263,6 +276,14 @@ impl Executor<'_> {
                 }
                 return Ok(Done::Hook(None));
             }
+            HookAction::PutOtherHook { group, name, hook, before } => {
+                self.cloud.put_hook(group, name, hook, before.as_ref()).await?;
+            }
+            HookAction::DeleteOtherHook { group, name } => match self.cloud.delete_hook(group, name).await {
+                // It does not exist.
+                Err(error) if error.kind == ErrorKind::Invalid => {}
+                other => other?,
+            },
             HookAction::RecordHeartbeat { group, id } => {
                 still_waited(self.cloud.record_heartbeat(group, id).await)?;
             }

@@ -95,6 +95,8 @@ impl Skips {
                 | GroupAction::ResumeProcesses { .. }
                 | GroupAction::AttachTargetGroups { .. }
                 | GroupAction::DetachTargetGroups { .. }
+                | GroupAction::PutNotifications { .. }
+                | GroupAction::DeleteNotifications { .. }
                 | GroupAction::DeleteGroup { .. },
             )
             | Action::Instance(InstanceAction::ProtectInstances { .. })
@@ -152,6 +154,8 @@ impl Skips {
             | Action::Read(ReadAction::DescribeLifecycleHook { .. } | ReadAction::DescribeInstances { .. })
             | Action::Hook(
                 HookAction::PutLifecycleHook { .. }
+                | HookAction::PutOtherHook { .. }
+                | HookAction::DeleteOtherHook { .. }
                 | HookAction::RecordHeartbeat { .. }
                 | HookAction::CompleteLifecycleAction { .. },
             )
@@ -162,7 +166,9 @@ impl Skips {
                 | PoolAction::BlockMove
                 | PoolAction::RecordAdoption
                 | PoolAction::ForgetAdopted
-                | PoolAction::RecordArn { .. },
+                | PoolAction::RecordArn { .. }
+                // Nothing is set in the group that could not be removed later.
+                | PoolAction::RecordApplied { .. },
             )
             | Action::Read(ReadAction::DescribeLaunchTemplate)
             // The group is released only without it.
@@ -201,7 +207,9 @@ impl Skips {
             | GroupAction::SuspendProcesses { .. }
             | GroupAction::ResumeProcesses { .. }
             | GroupAction::AttachTargetGroups { .. }
-            | GroupAction::DetachTargetGroups { .. } => {}
+            | GroupAction::DetachTargetGroups { .. }
+            | GroupAction::PutNotifications { .. }
+            | GroupAction::DeleteNotifications { .. } => {}
             // A raise would launch what the group launches now. The plan puts the template first when that
             // matters.
             GroupAction::UpdateGroup { change, .. } if change.template.is_some() => {

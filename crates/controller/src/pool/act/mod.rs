@@ -23,11 +23,11 @@ use execute::{Done, Executor};
 use failure_scope::Skips;
 use foo_api::FooMachinePool;
 use foo_cloud::Made;
-use foo_model::{AwsTime, LaunchTemplate, Timestamp};
-use foo_planner::action::{GroupAction, NodeAction, PoolAction, TemplateAction};
+use foo_model::{AwsTime, Hooks, LaunchTemplate, Notifications, Timestamp};
+use foo_planner::action::{GroupAction, HookAction, NodeAction, PoolAction, TemplateAction};
 use foo_planner::desired::Identity;
 use foo_planner::memory::WriteOutcome;
-use foo_planner::observed::{Finalizer, MoveBlock};
+use foo_planner::observed::{Finalizer, LastRead, MoveBlock};
 use foo_planner::report::EventTrigger;
 use foo_planner::{Action, Plan};
 use kube::Api;
@@ -271,6 +271,11 @@ impl Pools {
                 state.reads.hook = Some(Read { at: sent.at, value: terms });
                 carried.push(action.clone());
             }
+            Done::Hooks(Hooks { drain, others }) => {
+                state.reads.hook = Some(Read { at: sent.at, value: drain });
+                state.reads.other_hooks = others;
+                carried.push(action.clone());
+            }
             Done::Carried => {
                 Self::carried_out(action, state, now);
                 carried.push(action.clone());
@@ -319,10 +324,33 @@ impl Pools {
         match action {
             Action::Group(GroupAction::CreateGroup(group)) => {
                 state.reads.hook = Some(Read { at: now, value: group.drain_hook });
+                state.reads.other_hooks.clone_from(&group.hooks);
+                state.reads.notifications = LastRead::At { at: now, seen: Notifications::new() };
                 state.calls.created.group(now);
             }
             Action::Template(TemplateAction::DeleteTemplate { .. }) => {
                 state.calls.created.template_is_deleted();
+            }
+            Action::Hook(HookAction::PutOtherHook { name, hook, .. }) => {
+                state.reads.other_hooks.insert(name.clone(), hook.clone());
+            }
+            Action::Hook(HookAction::DeleteOtherHook { name, .. }) => {
+                state.reads.other_hooks.remove(name);
+            }
+            Action::Group(GroupAction::PutNotifications { topic, types, .. }) => {
+                if let LastRead::At { at, seen } = &mut state.reads.notifications {
+                    *at = now;
+                    seen.insert(topic.clone(), types.clone());
+                }
+            }
+            Action::Group(GroupAction::DeleteNotifications { topic, .. }) => {
+                if let LastRead::At { at, seen } = &mut state.reads.notifications {
+                    *at = now;
+                    seen.remove(topic);
+                }
+            }
+            Action::Pool(PoolAction::RecordApplied { applied }) => {
+                state.unconfirmed.applied = Some(applied.clone());
             }
             Action::Pool(PoolAction::AddFinalizer) => state.unconfirmed.finalizer = Some(Finalizer::Present),
             Action::Pool(PoolAction::BlockMove) => state.unconfirmed.moves = Some(MoveBlock::Blocked),
@@ -354,7 +382,12 @@ impl Pools {
             )
             | Action::Read(_)
             | Action::Instance(_)
-            | Action::Hook(_)
+            | Action::Hook(
+                HookAction::PutLifecycleHook { .. }
+                | HookAction::DeleteLifecycleHook { .. }
+                | HookAction::RecordHeartbeat { .. }
+                | HookAction::CompleteLifecycleAction { .. },
+            )
             | Action::Machine(_)
             | Action::Object(_)
             | Action::Node(_) => {}
@@ -425,6 +458,7 @@ fn judged(done: &Result<Done, ActionFailure>) -> (WriteOutcome, ActionOutcome) {
             | Done::VersionMade(_)
             | Done::Template(_)
             | Done::Hook(_)
+            | Done::Hooks(_)
             | Done::Cordoned(_),
         ) => (WriteOutcome::Done, ActionOutcome::Done),
         Ok(Done::NotYet) => (WriteOutcome::NotYet, ActionOutcome::Refused),

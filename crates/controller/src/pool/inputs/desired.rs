@@ -4,7 +4,9 @@
 //! after this file the desired state is valid.
 
 use super::content::{self, Facts, NewData};
+use super::hooks;
 use super::image::{Image, usable};
+use super::notifications;
 use super::replacement_rules;
 use super::stored;
 use super::{node_version, rival_machine_pools};
@@ -17,8 +19,8 @@ use foo_api::{capi, names, pool as api};
 use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
 use foo_model::{
-    Adoption, Blocked, DeletionTimeouts, GroupSettings, Protection, Reason, Seconds, SecurityGroupId,
-    SubnetId, TargetGroupArn,
+    Adoption, Blocked, DeletionTimeouts, GroupSettings, HookName, LifecycleHook, Notifications, Protection,
+    Reason, Seconds, SecurityGroupId, SubnetId, TargetGroupArn,
 };
 use foo_planner::desired::{
     Desired, Goal, GroupConfig, Identity, Maintenance, ScaleIn, Size, Template, VictimPolicy, Wanted,
@@ -118,6 +120,10 @@ pub(in crate::pool) async fn desired(
             template,
             subnets,
             target_groups: target_groups(spec, known.limits),
+            hooks: hooks::allowed(spec, known.limits).ok().map(|()| hooks::hooks(spec)),
+            notifications: notifications::allowed(spec, known.limits)
+                .ok()
+                .map(|()| notifications::notifications(spec)),
             tags,
             warnings: warnings.collect(),
         },
@@ -146,6 +152,8 @@ pub(in crate::pool) fn without_aws(gathered: &Gathered, because: Option<&Blocked
         template: Wanted::Blocked(waiting.clone()),
         subnets: Wanted::Blocked(waiting),
         target_groups: None,
+        hooks: None,
+        notifications: None,
         tags: BTreeMap::new(),
         warnings: Vec::new(),
     };
@@ -167,6 +175,8 @@ struct Parts {
     template: Wanted<Template>,
     subnets: Wanted<BTreeSet<SubnetId>>,
     target_groups: Option<BTreeSet<TargetGroupArn>>,
+    hooks: Option<BTreeMap<HookName, LifecycleHook>>,
+    notifications: Option<Notifications>,
     tags: BTreeMap<String, String>,
     warnings: Vec<Blocked>,
 }
@@ -182,6 +192,9 @@ fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired 
             mix,
             tags: parts.tags,
             target_groups: parts.target_groups,
+            hooks: parts.hooks,
+            notifications: parts.notifications,
+            suspended: hooks::suspended(&gathered.pool.spec),
             storage: stored::storage(&gathered.pool.spec),
         },
         scale_in: scale_in(gathered),
@@ -215,6 +228,8 @@ fn named(spec: &api::FooMachinePoolSpec, limits: &Limits) -> Result<(), Blocked>
     let data = spec.volumes.iter().filter_map(|volume| volume.volume.kms_key_id.as_deref());
     root.chain(data).try_for_each(|key| limits.kms_key(key))?;
     spec.target_groups.iter().flatten().try_for_each(|arn| limits.target_group(arn))?;
+    hooks::allowed(spec, limits)?;
+    notifications::allowed(spec, limits)?;
     let mut snapshots = spec.volumes.iter().filter_map(|volume| volume.snapshot_id.as_deref());
     snapshots.try_for_each(|id| limits.snapshot(id))?;
     capacity(spec).into_iter().try_for_each(|name| limits.capacity(name))?;

@@ -11,9 +11,11 @@ pub(super) mod bootstrap_secret;
 pub(super) mod clock;
 pub(super) mod content;
 pub(super) mod desired;
+pub(super) mod hooks;
 pub(super) mod image;
 pub(super) mod launch_failures;
 pub(super) mod node_version;
+mod notifications;
 pub(super) mod observe;
 pub(super) mod replacement_rules;
 pub(super) mod rival_machine_pools;
@@ -126,6 +128,9 @@ impl Pools {
                 desired
                     .warnings
                     .extend(target_health::read(region, &desired, state, self.context.clock.now()).await);
+                let applied = state.unconfirmed.applied(observe::applied(gathered));
+                let now = self.context.clock.now();
+                desired.warnings.extend(notifications::read(region, &desired, &applied, state, now).await);
                 let mismatch = account::mismatch(gathered, region, &identity.group).await;
                 let messages = self.messages(gathered, region, identity, state).await;
                 self.hold_back(gathered, &mut desired, &mut control_plane, state).await;
@@ -338,8 +343,13 @@ impl Pools {
             template: view.template,
             stored: state.reads.stored.clone(),
             hook: view.hook,
+            other_hooks: state.reads.other_hooks.clone(),
             target_health: match mismatch {
                 None => state.reads.target_health.clone(),
+                Some(doubt) => observe::untrusted(doubt),
+            },
+            notifications: match mismatch {
+                None => state.reads.notifications.clone(),
                 Some(doubt) => observe::untrusted(doubt),
             },
             ec2_states: view.ec2_states,
@@ -351,6 +361,7 @@ impl Pools {
             quarantine: observe::quarantine(gathered),
             recorded_arn: gathered.pool.spec.provider_id.clone(),
             recorded_adoption: identity::was_adopted(&gathered.pool),
+            applied: state.unconfirmed.applied(observe::applied(gathered)),
             size_decisions_from: self.settled_from,
             launch_failure: messages.launch_failure,
             termination_causes: messages.termination_causes,

@@ -14,11 +14,11 @@ use foo_api::{capi, names};
 use foo_cloud::observer::{InstanceReport, Observer, Seen};
 use foo_cloud::{CloudError, ErrorKind, TemplateSummary};
 use foo_model::group::TemplateChoice;
-use foo_model::names::QUARANTINE_ANNOTATION;
+use foo_model::names::{APPLIED_ANNOTATION, QUARANTINE_ANNOTATION};
 use foo_model::{
-    Blocked, Deletion, DeletionStage, DeletionTimeouts, Difference, FooMachine, Group, GroupName, Instance,
-    InstanceId, Kubernetes, LaunchTemplate, LifecycleState, Machine, MachineName, MachinePause, NodeState,
-    Reason, RemovalMark, Seconds, SpecHash, Timestamp, Uid, Zone,
+    Applied, Blocked, Deletion, DeletionStage, DeletionTimeouts, Difference, FooMachine, Group, GroupName,
+    Instance, InstanceId, Kubernetes, LaunchTemplate, LifecycleState, Machine, MachineName, MachinePause,
+    NodeState, Reason, RemovalMark, Seconds, SpecHash, Timestamp, Uid, Zone,
 };
 use foo_planner::desired::{Desired, Identity, Wanted};
 use foo_planner::observed::{Ec2State, Finalizer, LastRead, MoveBlock, Quarantine, Verdict};
@@ -343,6 +343,18 @@ pub(in crate::pool) fn quarantine_text(records: &[Quarantine]) -> Option<String>
     (!records.is_empty()).then(|| records.iter().map(line).collect::<Vec<_>>().join("\n"))
 }
 
+/// What the pool records of its spec as applied to the group. A text that is no such record is as good as none: the spec is recorded
+/// again.
+pub(in crate::pool) fn applied(gathered: &Gathered) -> Applied {
+    let text = gathered.pool.annotations().get(APPLIED_ANNOTATION);
+    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+}
+
+/// The record as text, `None` for an empty one.
+pub(in crate::pool) fn applied_text(applied: &Applied) -> Option<String> {
+    (*applied != Applied::default()).then(|| serde_json::json!(applied).to_string())
+}
+
 fn timeouts(deletion: capi::MachineDeletion) -> DeletionTimeouts {
     let seconds = |value: Option<i32>| value.and_then(|value| u32::try_from(value).ok()).map(Seconds);
     DeletionTimeouts {
@@ -384,6 +396,19 @@ pub(in crate::pool) fn finalizer(gathered: &Gathered) -> Finalizer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_record_of_what_was_applied_round_trips() {
+        let applied = Applied {
+            lifecycle_hooks: ["a/b".into()].into(),
+            suspended_processes: [foo_model::Process::AlarmNotification].into(),
+            ..Applied::default()
+        };
+        let text = applied_text(&applied).unwrap();
+        assert_eq!(text, r#"{"lifecycleHooks":["a/b"],"suspendedProcesses":["AlarmNotification"]}"#);
+        assert_eq!(serde_json::from_str::<Applied>(&text).unwrap(), applied);
+        assert_eq!(applied_text(&Applied::default()), None);
+    }
 
     #[test]
     fn records_of_failures_round_trip() {

@@ -52,6 +52,8 @@ fn one(group: &Group, observed: &Observed, knows_hook: bool) -> (String, Fields)
         "target_groups": target_groups,
         "suspended_processes": processes,
         "lifecycle_hook": hook,
+        "lifecycle_hooks": observed.hook.seen().filter(|_| knows_hook).map(|_| &observed.other_hooks),
+        "notifications": observed.notifications.seen(),
         "tags": tags,
     });
     let mut all = fields(&all);

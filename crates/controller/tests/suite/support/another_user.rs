@@ -45,6 +45,7 @@ impl World {
             },
             target_groups: [].into(),
             drain_hook: None,
+            hooks: [].into(),
             tags,
         };
         self.another_user().create_group(&spec).await.unwrap();

@@ -4,7 +4,7 @@
 use super::eks::EksSettings;
 use foo_model::network::Kind;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 mod quotas;
@@ -95,6 +95,8 @@ pub struct Settings {
     /// Share of a group that MaxInstanceLifetime replaces at a time, in percent (at least one instance) **(A)**: AWS
     /// documents only that it does so gradually.
     pub lifetime_percent: u32,
+    /// ARNs of topics and queues that Auto Scaling cannot send messages to.
+    pub unreachable_targets: BTreeSet<String>,
     /// In which order the hooks of a transition are waited for.
     pub hook_order: HookOrder,
     /// What a call for several instances does when one of them is refused.
@@ -365,6 +367,7 @@ impl Default for Settings {
             max_lifetime_protection: ProtectionAgainst::Ignored,
             refresh_timeout: Duration::from_hours(1),
             lifetime_percent: 10,
+            unreachable_targets: BTreeSet::new(),
             hook_order: HookOrder::Together,
             batches: Batches::AllOrNothing,
             all_protected: AllProtected::Cancelled,

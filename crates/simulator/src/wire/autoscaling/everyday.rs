@@ -5,6 +5,7 @@
 
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
+use crate::core::rules::group::notifications::NOTIFICATION_TYPES;
 use crate::core::rules::group::operations::TERMINATION_POLICIES;
 use crate::request::params::Params;
 use crate::wire::xml::Xml;
@@ -23,14 +24,6 @@ const METRICS: [&str; 8] = [
     "GroupTerminatingInstances",
     "GroupStandbyInstances",
     "GroupTotalInstances",
-];
-
-const NOTIFICATIONS: [&str; 5] = [
-    "autoscaling:EC2_INSTANCE_LAUNCH",
-    "autoscaling:EC2_INSTANCE_LAUNCH_ERROR",
-    "autoscaling:EC2_INSTANCE_TERMINATE",
-    "autoscaling:EC2_INSTANCE_TERMINATE_ERROR",
-    "autoscaling:TEST_NOTIFICATION",
 ];
 
 /// DescribeTerminationPolicyTypes: a constant list.
@@ -57,7 +50,7 @@ pub(super) fn metrics(xml: &mut Xml) -> AwsResult<()> {
 }
 
 pub(super) fn notifications(xml: &mut Xml) -> AwsResult<()> {
-    xml.texts("AutoScalingNotificationTypes", "member", NOTIFICATIONS);
+    xml.texts("AutoScalingNotificationTypes", "member", NOTIFICATION_TYPES);
     Ok(())
 }
 

@@ -73,8 +73,7 @@ fn change(params: &Params) -> AwsResult<HookChange> {
 
 fn transition(params: &Params) -> AwsResult<Option<Transition>> {
     let Some(text) = params.text("LifecycleTransition") else { return Ok(None) };
-    let found = Transition::ALL.into_iter().find(|transition| transition.name() == text);
-    found.map(Some).ok_or_else(|| {
+    Transition::from_name(text).map(Some).ok_or_else(|| {
         AwsError::validation(format!("Lifecycle Transition {text} is not valid for a Lifecycle Hook."))
     })
 }

@@ -7,6 +7,7 @@ mod groups;
 mod hooks;
 mod instances;
 mod launch;
+mod notifications;
 mod refreshes;
 mod tags;
 mod traffic;
@@ -15,7 +16,7 @@ mod warm_pools;
 use super::operation::Operation;
 
 /// All actions.
-pub(super) const ACTIONS: [(&str, Operation); 50] = [
+pub(super) const ACTIONS: [(&str, Operation); 52] = [
     ("CreateAutoScalingGroup", groups::create),
     ("UpdateAutoScalingGroup", groups::update),
     ("DeleteAutoScalingGroup", groups::delete),
@@ -51,7 +52,9 @@ pub(super) const ACTIONS: [(&str, Operation); 50] = [
     ("DescribeTags", tags::describe),
     ("DescribePolicies", |_, _, _, xml| everyday::none(xml, "ScalingPolicies")),
     ("DescribeScheduledActions", |_, _, _, xml| everyday::none(xml, "ScheduledUpdateGroupActions")),
-    ("DescribeNotificationConfigurations", |_, _, _, xml| everyday::none(xml, "NotificationConfigurations")),
+    ("PutNotificationConfiguration", notifications::put),
+    ("DeleteNotificationConfiguration", notifications::delete),
+    ("DescribeNotificationConfigurations", notifications::describe),
     ("DescribeLaunchConfigurations", |_, _, _, xml| everyday::none(xml, "LaunchConfigurations")),
     ("DescribeLoadBalancers", |region, params, _, xml| {
         everyday::none_of_group(region, params, xml, "LoadBalancers")

@@ -399,21 +399,42 @@ const REPLACEMENT: &[Row] = &[
     ),
     Row::new(
         "Auto Scaling's instance maintenance policy, default warm-up, cooldown",
-        No(OutOfScope, "the provider replaces instances itself (`rollout`) and has no scaling policies"),
+        No(
+            OutOfScope,
+            "the provider replaces instances itself (`rollout`) and has no scaling policies; what a user sets in the group for scaling policies of their own stays",
+        ),
         [Other::Part("warm-up, cooldown"), DoesNotApply, Other::Part("`updateConfig`")],
         &[],
     ),
     Row::new(
         "Lifecycle hooks of the user",
-        No(OutOfScope, "hooks that a user adds to the group stay there"),
+        Yes(&[("FooMachinePool", "spec.lifecycleHooks")]),
         [YES, NO, NO],
-        &[],
+        &[
+            "crates/planner/tests/steps/hooks.rs::a_changed_or_deleted_hook_of_the_spec_is_restored_and_others_stay",
+            "crates/planner/tests/steps/hooks.rs::a_hook_that_leaves_the_spec_is_deleted_and_then_forgotten",
+            "crates/controller/tests/suite/hooks.rs::a_group_is_created_with_the_hooks_of_its_spec_and_the_first_instance_waits_for_them",
+            "crates/controller/tests/suite/hooks.rs::a_drained_instance_waits_for_the_other_hook_which_the_condition_names",
+        ],
+    ),
+    Row::new(
+        "Notifications of Auto Scaling to SNS topics",
+        Yes(&[("FooMachinePool", "spec.notifications")]),
+        [NO, DoesNotApply, NO],
+        &[
+            "crates/planner/tests/steps/hooks.rs::topics_of_the_spec_get_their_reports_and_those_of_others_stay",
+            "crates/controller/tests/suite/hooks.rs::pools_with_notifications_share_one_list_and_follow_the_spec",
+        ],
     ),
     Row::new(
         "Suspended processes",
-        No(OutOfScope, "the provider suspends AZRebalance; processes that a user suspends stay suspended"),
+        Part(
+            &[("FooMachinePool", "spec.suspendedProcesses")],
+            "not Launch and Terminate; AZRebalance always is; those that a user suspends stay suspended",
+        ),
         [YES, DoesNotApply, NO],
         &[
+            "crates/planner/tests/steps/hooks.rs::processes_of_the_spec_are_suspended_and_resumed_when_they_leave_it",
             "crates/planner/tests/steps/group.rs::az_rebalance_is_suspended_again_and_other_suspensions_stay",
             "crates/planner/tests/steps/group.rs::launches_that_a_person_suspended_stay_so_and_the_condition_says_it",
         ],

@@ -99,12 +99,15 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::DescribeSubnets
         | Operation::DescribeSecurityGroups
         | Operation::DescribeTargetHealth
+        | Operation::DescribeNotificationConfigurations
         | Operation::GetCallerIdentity => Guard::ReadOnly,
         Operation::CreateAutoScalingGroup => Guard::GroupWithOurTag,
         Operation::UpdateAutoScalingGroup
         | Operation::CreateOrUpdateTags
         | Operation::SuspendProcesses
         | Operation::ResumeProcesses
+        | Operation::PutNotificationConfiguration
+        | Operation::DeleteNotificationConfiguration
         | Operation::AttachTrafficSources
         | Operation::DetachTrafficSources
         | Operation::SetInstanceProtection

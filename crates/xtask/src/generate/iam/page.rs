@@ -24,6 +24,7 @@ pub(super) fn page(manager: &Manager, extension: &[Statement]) -> Result<String>
          [deploy/aws/iam.yaml](../../deploy/aws/iam.yaml) is the same as a CloudFormation stack, with parameters that narrow it:\n\n\
          | Parameter | Default | Narrows |\n|---|---|---|\n\
          | `NodeRoles` | `*.nodes.infrastructure.foo.com` | which roles instances may get |\n\
+         | `HookRoles` | `*.hooks.infrastructure.foo.com` | which roles lifecycle hooks (`lifecycleHooks`) may get |\n\
          | `Clusters` | `*` | values of the ownership tag, such as `team-a/*`: one installation, or one tenant's role, cannot change resources \
          of another |\n\
          | `Groups` | `*` | names of groups, such as `prod-*`. By default the name of a group is `<namespace>-<cluster>-<pool>`, so a common \

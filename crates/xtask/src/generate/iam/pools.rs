@@ -19,6 +19,8 @@ const LAUNCH_VPCS: &str = "arn:*:ec2:*:*:vpc/*";
 /// Roles that nodes may get. A user who may create pools chooses both the instance profile and what runs at the start of an
 /// instance, and so gets the permissions of every role with such a name.
 pub(super) const NODE_ROLES: &str = "arn:*:iam::*:role/*.nodes.infrastructure.foo.com";
+/// Roles with which Auto Scaling may report the waits of lifecycle hooks.
+pub(super) const HOOK_ROLES: &str = "arn:*:iam::*:role/*.hooks.infrastructure.foo.com";
 /// Parameters of AWS and of publishers such as Canonical; their ARNs have no account.
 pub(super) const PUBLIC_PARAMETERS: &str = "arn:*:ssm:*::parameter/aws/service/*";
 pub(super) const PARAMETERS: &str = "arn:*:ssm:*:*:parameter/*";
@@ -227,6 +229,15 @@ fn of_roles_and_force() -> Vec<Statement> {
             why: "Nodes get the role of `iamInstanceProfile`: one whose name ends in `.nodes.infrastructure.foo.com`. Name your node \
                   roles like that, or replace the resource by their ARNs. Never extend it to all roles: a user who may create a \
                   FooMachinePool chooses the profile and the programs that run with it.",
+        },
+        Statement {
+            sid: "GiveHooksTheirRole",
+            effect: Effect::Allow,
+            actions: vec!["iam:PassRole".to_owned()],
+            resources: vec![HOOK_ROLES],
+            condition: Some(json!({"StringEquals": {"iam:PassedToService": "autoscaling.amazonaws.com"}})),
+            why: "Auto Scaling gets the role of a lifecycle hook in `lifecycleHooks`, with which it sends messages to a topic or queue: one \
+                  whose name ends in `.hooks.infrastructure.foo.com`. Name such roles like that, or replace the resource by their ARNs.",
         },
         Statement {
             sid: "NeverByForce",

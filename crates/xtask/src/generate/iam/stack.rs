@@ -2,7 +2,7 @@
 
 use super::control_planes::{CLUSTER_ROLES, CLUSTERS, PARTS, POD_ROLES, PROFILES, ROLES};
 use super::networks::{GIVEN_VPCS, TAG_CNI_CLUSTER};
-use super::pools::{GROUPS, KEY_PAIRS, NODE_ROLES, QUEUES};
+use super::pools::{GROUPS, HOOK_ROLES, KEY_PAIRS, NODE_ROLES, QUEUES};
 use super::user_data::{BUCKETS, FOLDERS, OBJECTS};
 use anyhow::{Context as _, Result};
 use foo_model::names::TAG_CLUSTER;
@@ -63,6 +63,11 @@ Parameters:
     Default: "*.nodes.infrastructure.foo.com"
     AllowedPattern: ".*[^*].*"
     Description: Names of the roles that instances may get. Whoever may make a pool can run programs with each of them.
+  HookRoles:
+    Type: String
+    Default: "*.hooks.infrastructure.foo.com"
+    AllowedPattern: ".*[^*].*"
+    Description: Names of the roles with which Auto Scaling may send messages about lifecycle hooks of pools.
   Clusters:
     Type: String
     Default: "*"
@@ -192,6 +197,7 @@ Resources:
 fn narrowed(value: Value) -> Value {
     match value {
         Value::String(text) if text == NODE_ROLES => parameter("arn:*:iam::*:role/${NodeRoles}"),
+        Value::String(text) if text == HOOK_ROLES => parameter("arn:*:iam::*:role/${HookRoles}"),
         Value::String(text) if text == CLUSTER_ROLES => parameter("arn:*:iam::*:role/${ClusterRoles}"),
         Value::String(text) if text == CLUSTERS => parameter("arn:*:eks:*:*:cluster/${ControlPlaneNames}"),
         Value::String(text) if PARTS.contains(&text.as_str()) => {

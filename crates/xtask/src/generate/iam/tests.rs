@@ -115,6 +115,7 @@ fn who_gets_a_role_gets_only_those_of_its_kind() {
     let role = |kind: &str| format!("arn:*:iam::*:role/*.{kind}.infrastructure.foo.com");
     // Of pools, and of access entries that let nodes in.
     assert_eq!(passed("ec2.amazonaws.com"), [role("nodes"), role("nodes")]);
+    assert_eq!(passed("autoscaling.amazonaws.com"), [role("hooks")]);
     assert_eq!(passed("pods.eks.amazonaws.com"), [role("pods")]);
     assert_eq!(passed("eks.amazonaws.com"), [role("eks"), role("pods")]);
 }

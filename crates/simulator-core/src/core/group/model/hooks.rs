@@ -5,26 +5,10 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+pub use foo_model::{HookResult as ActionResult, Transition};
+
 /// An instance waits no longer than this, or than 100 heartbeats if that is less (API Reference, LifecycleHook).
 const LONGEST_WAIT: Duration = Duration::from_hours(48);
-
-/// The transition a hook belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Transition {
-    /// `autoscaling:EC2_INSTANCE_LAUNCHING`.
-    Launching,
-    /// `autoscaling:EC2_INSTANCE_TERMINATING`.
-    Terminating,
-}
-
-/// Result of a lifecycle action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum ActionResult {
-    /// `CONTINUE`.
-    Continue,
-    /// `ABANDON`.
-    Abandon,
-}
 
 /// A lifecycle hook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -76,29 +60,6 @@ pub enum ActionKey {
     Token(String),
     /// By its instance.
     Instance(InstanceId),
-}
-
-impl Transition {
-    /// AWS's name of it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Launching => "autoscaling:EC2_INSTANCE_LAUNCHING",
-            Self::Terminating => "autoscaling:EC2_INSTANCE_TERMINATING",
-        }
-    }
-
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Launching, Self::Terminating];
-}
-
-impl ActionResult {
-    /// AWS's name of it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Continue => "CONTINUE",
-            Self::Abandon => "ABANDON",
-        }
-    }
 }
 
 impl Hook {

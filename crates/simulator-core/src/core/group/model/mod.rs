@@ -55,6 +55,8 @@ pub struct Group {
     pub tags: BTreeMap<String, GroupTag>,
     /// The target groups of Elastic Load Balancing that it is attached to.
     pub target_groups: BTreeSet<TargetGroupArn>,
+    /// What it reports to SNS topics, by their ARNs.
+    pub notifications: BTreeMap<String, BTreeSet<String>>,
     /// Everything else.
     pub settings: GroupSettings,
     /// Whether it is being deleted.

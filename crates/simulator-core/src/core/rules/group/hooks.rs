@@ -23,6 +23,12 @@ pub const HOOKS_PER_GROUP: usize = 50;
 pub const DEFAULT_HEARTBEAT: Duration = Duration::from_hours(1);
 /// Shortest and longest HeartbeatTimeout, in seconds (API Reference, PutLifecycleHook).
 const HEARTBEAT: std::ops::RangeInclusive<u64> = 30..=7_200;
+/// The parameter with the topic or queue that each wait is reported to.
+const TARGET: &str = "NotificationTargetARN";
+/// The parameter with the role that the report is sent with.
+const ROLE: &str = "RoleARN";
+/// The parameter with a text of the report.
+const METADATA: &str = "NotificationMetadata";
 /// From Pending:Proceed to InService.
 const PROCEEDING: Duration = Duration::from_secs(1);
 
@@ -48,6 +54,11 @@ impl Hook {
         };
         let mut notification = known.map(|hook| hook.notification.clone()).unwrap_or_default();
         notification.extend(change.notification);
+        if notification.get(TARGET).is_some_and(String::is_empty) {
+            // API Reference, PutLifecycleHook: "If you specify an empty string, this overrides the current ARN." The role is for the
+            // target alone **(A)**.
+            notification.retain(|name, _| name == METADATA);
+        }
         Ok(Self {
             transition,
             heartbeat,
@@ -69,6 +80,7 @@ impl Region {
             return Err(too_many());
         }
         let hook = Hook::changed(known.get(&change.name), change)?;
+        self.check_target(&hook)?;
         if let Some(group) = self.groups.get_mut(group) {
             group.hooks.insert(hook.name.clone(), hook);
         }
@@ -76,14 +88,29 @@ impl Region {
     }
 
     /// The hooks of a new group.
-    pub(crate) fn hooks_of_new(changes: Vec<HookChange>) -> AwsResult<BTreeMap<String, Hook>> {
+    pub(crate) fn hooks_of_new(&self, changes: Vec<HookChange>) -> AwsResult<BTreeMap<String, Hook>> {
         if changes.len() > HOOKS_PER_GROUP {
             return Err(too_many());
         }
-        changes
-            .into_iter()
-            .map(|change| Hook::changed(None, change).map(|hook| (hook.name.clone(), hook)))
-            .collect()
+        let hook_of = |change| {
+            let hook = Hook::changed(None, change)?;
+            self.check_target(&hook)?;
+            Ok((hook.name.clone(), hook))
+        };
+        changes.into_iter().map(hook_of).collect()
+    }
+
+    /// Auto Scaling sends a test message to a target (API Reference, PutLifecycleHook), and needs a role for that.
+    fn check_target(&self, hook: &Hook) -> AwsResult<()> {
+        let Some(target) = hook.notification.get(TARGET) else { return Ok(()) };
+        let role = hook.notification.get(ROLE).map(String::as_str).unwrap_or_default();
+        if !role.is_empty() && !self.settings.unreachable_targets.contains(target) {
+            return Ok(());
+        }
+        Err(AwsError::validation(format!(
+            "Unable to publish test message to notification target {target} using IAM role {role}. Please check your target and role \
+             configuration and try to put lifecycle hook again."
+        )))
     }
 
     /// DeleteLifecycleHook. Its outstanding actions are completed first: ABANDON for launching instances, CONTINUE for

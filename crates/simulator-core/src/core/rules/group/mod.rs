@@ -12,6 +12,7 @@ pub mod launch_instances;
 mod leave;
 pub mod members;
 pub mod membership;
+pub mod notifications;
 pub mod operations;
 pub mod processes;
 pub mod refresh;

@@ -129,7 +129,7 @@ impl Region {
         self.check_target_groups(&new.target_groups)?;
         let mut settings = GroupSettings::default();
         apply(&mut settings, new.settings)?;
-        let hooks = Self::hooks_of_new(new.hooks)?;
+        let hooks = self.hooks_of_new(new.hooks)?;
         let arn = self.new_group_arn(&new.name);
         let change = format!(
             "At {} a user request created an AutoScalingGroup changing the desired capacity from 0 to {desired}.",
@@ -149,6 +149,7 @@ impl Region {
             failing_since: None,
             tags: new.tags,
             target_groups: new.target_groups,
+            notifications: BTreeMap::new(),
             settings,
             status: GroupStatus::Active,
             members: BTreeMap::new(),

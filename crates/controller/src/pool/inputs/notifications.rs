@@ -1,0 +1,70 @@
+//! Notifications: those that the spec names, and those of the group, from a list that all pools share.
+
+use super::observe;
+use crate::clouds::CloudRegion;
+use crate::identities::Limits;
+use crate::pool::state::PoolState;
+use foo_api::pool as api;
+use foo_cloud::{Freshness, Seen};
+use foo_model::{Applied, Blocked, NotificationType, Notifications, Reason, Timestamp, TopicArn};
+use foo_planner::desired::{Desired, Goal};
+use foo_planner::observed::LastRead;
+use std::time::Duration;
+
+/// How old the list may be: what another user changes of a pool's notifications harms no instance.
+const EVERY: Duration = Duration::from_hours(6);
+
+/// Whether the identity allows all topics.
+pub(super) fn allowed(spec: &api::FooMachinePoolSpec, limits: &Limits) -> Result<(), Blocked> {
+    spec.notifications.iter().try_for_each(|it| limits.notification_target(&it.topic_arn))
+}
+
+/// The notifications of the spec.
+pub(super) fn notifications(spec: &api::FooMachinePoolSpec) -> Notifications {
+    let name = |it: &api::NotificationType| match it {
+        api::NotificationType::Launch => NotificationType::Launch,
+        api::NotificationType::LaunchError => NotificationType::LaunchError,
+        api::NotificationType::Terminate => NotificationType::Terminate,
+        api::NotificationType::TerminateError => NotificationType::TerminateError,
+    };
+    let one =
+        |it: &api::Notification| (TopicArn::new(it.topic_arn.as_str()), it.types.iter().map(name).collect());
+    spec.notifications.iter().map(one).collect()
+}
+
+/// Reads those of the group if the spec has some, or had some, and the last read is too old. Returns what keeps them from being
+/// read, if a user can change that.
+pub(super) async fn read(
+    region: &CloudRegion,
+    desired: &Desired,
+    applied: &Applied,
+    state: &mut PoolState,
+    now: Timestamp,
+) -> Option<Blocked> {
+    let wants = desired.group.notifications.as_ref().is_some_and(|wanted| !wanted.is_empty());
+    let runs = desired.goal == Goal::Run && desired.pause.is_none();
+    if !runs || !(wants || !applied.notification_topics.is_empty()) {
+        state.reads.notifications = LastRead::Unknown;
+        return None;
+    }
+    let name = &desired.identity.group;
+    let exists = region.observer.view(name).is_some_and(|view| matches!(view.seen, Seen::Present(_)));
+    let last = state.reads.notifications.seen_at();
+    if !exists || last.is_some_and(|at| at.until(now) < EVERY) {
+        return None;
+    }
+    // What this manager changed since the list was read is newer.
+    match region.notifications.all(Freshness::Within(EVERY)).await.fresh() {
+        Ok(Some(list)) if last.is_none_or(|at| list.began > at) => {
+            let seen = list.value.get(name).cloned().unwrap_or_default();
+            state.reads.notifications = LastRead::At { at: list.began, seen };
+            None
+        }
+        Ok(_) => None,
+        Err(error) => {
+            let reason = Reason::from(error.kind);
+            state.reads.notifications = observe::failed(&error);
+            (!reason.is_transient()).then(|| Blocked::new(reason, error.to_string()))
+        }
+    }
+}
