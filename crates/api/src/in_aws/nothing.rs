@@ -49,8 +49,21 @@ pub const NOTHING: &[Reasoned] = &[
             (CONTROL_PLANE, "spec.eks.accessEntries[].username"),
             (CONTROL_PLANE, "spec.eks.addons[].podIdentities[].serviceAccount"),
             (CONTROL_PLANE, "spec.eks.addons[].configurationValues"),
+            (CONTROL_PLANE, "spec.eks.identityProvider.groupsPrefix"),
+            (CONTROL_PLANE, "spec.eks.identityProvider.name"),
+            (CONTROL_PLANE, "spec.eks.identityProvider.usernamePrefix"),
             (CONTROL_PLANE, "spec.eks.podIdentityAssociations[].namespace"),
             (CONTROL_PLANE, "spec.eks.podIdentityAssociations[].serviceAccount"),
+        ],
+    ),
+    (
+        "names something at an identity provider outside of AWS",
+        &[
+            (CONTROL_PLANE, "spec.eks.identityProvider.clientID"),
+            (CONTROL_PLANE, "spec.eks.identityProvider.groupsClaim"),
+            (CONTROL_PLANE, "spec.eks.identityProvider.issuerURL"),
+            (CONTROL_PLANE, "spec.eks.identityProvider.requiredClaims{}"),
+            (CONTROL_PLANE, "spec.eks.identityProvider.usernameClaim"),
         ],
     ),
     (

@@ -141,6 +141,8 @@ impl Operation {
             | Self::ListAssociatedAccessPolicies
             | Self::ListPodIdentityAssociations
             | Self::DescribePodIdentityAssociation
+            | Self::ListIdentityProviderConfigs
+            | Self::DescribeIdentityProviderConfig
             | Self::DescribeClusterVersions
             | Self::DescribeAddonVersions
             | Self::DescribeAddonConfiguration
@@ -148,6 +150,8 @@ impl Operation {
             | Self::UpdateClusterVersion
             | Self::UpdateClusterConfig
             | Self::AssociateEncryptionConfig
+            | Self::AssociateIdentityProviderConfig
+            | Self::DisassociateIdentityProviderConfig
             | Self::DeleteCluster
             | Self::CreateAddon
             | Self::UpdateAddon

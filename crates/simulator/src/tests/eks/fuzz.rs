@@ -67,6 +67,16 @@ fn good() -> Vec<(&'static str, Value)> {
                 "provider": { "keyArn": "arn:aws:kms:eu-central-1:123456789012:key/k" },
             }] }),
         ),
+        (
+            "AssociateIdentityProviderConfig",
+            json!({ "oidc": {
+                "identityProviderConfigName": "p", "issuerUrl": "https://id.example.com", "clientId": "c",
+                "requiredClaims": { "a": "b" },
+            } }),
+        ),
+        ("DescribeIdentityProviderConfig", json!({ "identityProviderConfig": { "type": "oidc", "name": "p" } })),
+        ("DisassociateIdentityProviderConfig", json!({ "identityProviderConfig": { "type": "oidc", "name": "p" } })),
+        ("UpdateClusterConfig", json!({ "controlPlaneScalingConfig": { "tier": "tier-xl" } })),
         ("CreateAccessEntry", json!({ "principalArn": NODES, "type": "EC2_LINUX" })),
         (
             "AssociateAccessPolicy",

@@ -511,7 +511,24 @@ const NODES: &[Row] = &[
     ),
     Row::new("Windows Nodes", No(OutOfScope, "Nodes run Linux"), [NotCompared, YES, YES], &[]),
     Row::new(
-        "EKS: Fargate, managed node groups, Auto Mode, OIDC identity providers, Outposts, remote networks, hybrid nodes",
+        "EKS: OIDC identity provider of users",
+        Yes(&[("FooControlPlane", "spec.eks.identityProvider")]),
+        [YES, DoesNotApply, DoesNotApply],
+        &[
+            "crates/eks/tests/eks/identity_provider.rs::one_that_differs_is_disassociated_and_associated_again",
+            "crates/eks/tests/eks/identity_provider.rs::one_of_another_owner_is_not_touched",
+        ],
+    ),
+    Row::new(
+        "EKS: Provisioned Control Plane",
+        Yes(&[("FooControlPlane", "spec.eks.scalingTier")]),
+        [YES, DoesNotApply, DoesNotApply],
+        &[
+            "crates/eks/tests/eks/identity_provider.rs::the_capacity_of_the_control_plane_changes_there_and_back",
+        ],
+    ),
+    Row::new(
+        "EKS: Fargate, managed node groups, Auto Mode, Outposts, remote networks, hybrid nodes",
         No(OutOfScope, "FooControlPlane has control planes, access and add-ons"),
         [PART, DoesNotApply, DoesNotApply],
         &[],
