@@ -151,7 +151,8 @@ pub(super) async fn pod_identity(eks: &Client, cluster: &str, id: &str) -> Resul
 }
 
 pub(super) async fn identity_providers(eks: &Client, cluster: &str) -> Result<QueryResult> {
-    let found = every!(ListIdentityProviderConfigs, eks.list_identity_provider_configs().cluster_name(cluster));
+    let found =
+        every!(ListIdentityProviderConfigs, eks.list_identity_provider_configs().cluster_name(cluster));
     let of_type = found.into_iter().filter(|it| it.r#type() == shapes::OIDC);
     Ok(QueryResult::Names(of_type.map(|it| it.name).collect()))
 }

@@ -12,8 +12,9 @@ use foo_model::AwsTime;
 use foo_model::eks::{
     AccessEntry, AccessPolicy, AccessScope, Addon, AddonRelease, AddonSettings, AddonStatus,
     AuthenticationMode, Cluster, ClusterStatus, EndpointAccess, EntryKind, IdentityProvider,
-    IdentityProviderSettings, IdentityProviderStatus, Insight, InsightStatus, InsightsRefresh, IpFamily, Issue,
-    Minor, Placement, PodIdentity, ScalingTier, Support, SupportType, Update, UpdateStatus, VersionOffer,
+    IdentityProviderSettings, IdentityProviderStatus, Insight, InsightStatus, InsightsRefresh, IpFamily,
+    Issue, Minor, Placement, PodIdentity, ScalingTier, Support, SupportType, Update, UpdateStatus,
+    VersionOffer,
 };
 use foo_model::network::Tags;
 use std::cmp::Reverse;

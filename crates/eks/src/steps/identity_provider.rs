@@ -40,8 +40,11 @@ pub(crate) fn due(situation: &Situation<'_>, draft: &mut Draft) -> Option<Due> {
 /// Begins what is to be done. Whether it is sent.
 pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, due: Due) -> bool {
     let Due { change, why } = due;
-    let associated =
-        if let ClusterChange::AssociateIdentityProvider(new) = &change { Some(new.name.clone()) } else { None };
+    let associated = if let ClusterChange::AssociateIdentityProvider(new) = &change {
+        Some(new.name.clone())
+    } else {
+        None
+    };
     let kind = if associated.is_some() {
         UpdateKind::AssociateIdentityProvider
     } else {
@@ -109,9 +112,9 @@ enum Former {
 }
 
 fn former(situation: &Situation<'_>, draft: &mut Draft, name: &str) -> Former {
-    // EKS may still be about to show it.
+    // EKS may still be about to show it; just after the update the last read is of before it.
     let associates = |kind: UpdateKind| kind == UpdateKind::AssociateIdentityProvider;
-    if draft.record.update.as_ref().is_some_and(|it| associates(it.kind)) {
+    if situation.record.update.as_ref().is_some_and(|it| associates(it.kind)) {
         return Former::Unknown;
     }
     match one(situation, draft, name) {
@@ -143,7 +146,7 @@ fn moves(situation: &Situation<'_>, draft: &mut Draft, shown: &IdentityProvider)
     if shown.status == IdentityProviderStatus::Active {
         return false;
     }
-    if draft.record.update.is_none() {
+    if situation.record.update.is_none() {
         let status: &str = shown.status.into();
         let message = format!("the identity provider {} is {status}", shown.name);
         draft.note(KIND, Weight::Pending, Reason::ChangingAccess, message);
@@ -175,18 +178,15 @@ fn keep(
     if is_own {
         return disassociate(situation, draft, shown, why);
     }
-    let message =
-        format!("{why}; it was not associated by this FooControlPlane, and EKS changes none: it is not touched");
+    let message = format!(
+        "{why}; it was not associated by this FooControlPlane, and EKS changes none: it is not touched"
+    );
     draft.note(KIND, Weight::Failed, Reason::AccessDiffers, message);
     None
 }
 
 /// There is none of that name: it is associated, unless there is another one.
-fn associate(
-    situation: &Situation<'_>,
-    draft: &mut Draft,
-    wanted: &DesiredIdentityProvider,
-) -> Option<Due> {
+fn associate(situation: &Situation<'_>, draft: &mut Draft, wanted: &DesiredIdentityProvider) -> Option<Due> {
     let list = Query::IdentityProviders(situation.desired.name.clone());
     let Some(QueryResult::Names(names)) = draft.read(situation, KIND, &list) else { return None };
     for name in names.iter().filter(|name| **name != wanted.name) {
@@ -269,8 +269,7 @@ mod tests {
             ..settings()
         };
         assert_eq!(differences(&settings(), &shown), [""; 0]);
-        let email =
-            || IdentityProviderSettings { username_claim: Some("email".to_owned()), ..settings() };
+        let email = || IdentityProviderSettings { username_claim: Some("email".to_owned()), ..settings() };
         assert_eq!(differences(&email(), &email()), [""; 0]);
         assert_eq!(
             differences(&settings(), &email()),

@@ -39,7 +39,10 @@ fn it_is_associated_while_the_cluster_stays_ready() {
     world.settle();
     world.assert_complete();
     let shown = provider(&world).unwrap();
-    assert_eq!((shown.status, shown.settings), (IdentityProviderStatus::Active, identity_provider().settings));
+    assert_eq!(
+        (shown.status, shown.settings),
+        (IdentityProviderStatus::Active, identity_provider().settings)
+    );
     assert_eq!(shown.tags.get("team").map(String::as_str), Some("red"));
     world.assert_says(AccessReady, Reason::AccessAsRequested, "");
     world.run_for(Duration::from_hours(8));
@@ -57,7 +60,7 @@ fn without_one_in_the_spec_nothing_is_read() {
 #[test]
 fn one_read_has_its_turn_among_the_others() {
     let mut world = World::settled(with_provider());
-    let from = world.now();
+    let from = world.now().plus(Duration::from_secs(1));
     world.run_for(Duration::from_hours(24));
     let all = world.aws.reads.iter().filter(|(at, _)| *at >= from).count();
     let of_providers = reads(&world, from);
@@ -93,7 +96,7 @@ fn one_that_is_no_longer_requested_is_disassociated_also_after_a_restart() {
         world.settle();
         assert_eq!(provider(&world), None);
         assert_eq!(world.process.record.identity_provider, None);
-        let from = world.now();
+        let from = world.now().plus(Duration::from_secs(1));
         world.run_for(Duration::from_hours(8));
         assert_eq!(reads(&world, from), 0);
     }
@@ -171,7 +174,11 @@ fn what_eks_refuses_is_said() {
     wanted.settings.issuer_url = issuer;
     world.desired.identity_provider = Some(wanted);
     world.run_for(Duration::from_mins(10));
-    world.assert_says(AccessReady, Reason::RequestInvalid, "cannot be same as OpenID Connect (OIDC) issuer URL");
+    world.assert_says(
+        AccessReady,
+        Reason::RequestInvalid,
+        "cannot be same as OpenID Connect (OIDC) issuer URL",
+    );
 }
 
 #[test]

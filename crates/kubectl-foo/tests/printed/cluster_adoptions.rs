@@ -248,7 +248,9 @@ fn everything_in_the_way_and_everything_that_stays_beside_the_manifest_is_named(
         audiences: Some(vec!["other".to_owned()]),
         node_groups: vec!["managed".to_owned()],
         fargate_profiles: vec!["fargate".to_owned()],
-        identity_providers: read(json!([{"identityProviderConfigName": "okta.com", "issuerUrl": "https://okta.com", "clientId": "c"}])),
+        identity_providers: read(
+            json!([{"identityProviderConfigName": "okta.com", "issuerUrl": "https://okta.com", "clientId": "c"}]),
+        ),
         groups: read(json!([{"AutoScalingGroupName": "my group", "VPCZoneIdentifier": "", "Tags": []}])),
         unread: vec!["aws eks list-addons failed: denied".to_owned()],
         ..found(cluster)

@@ -131,8 +131,7 @@ fn tags_at<'a>(cluster: &'a Cluster, arn: &str) -> Option<(Timestamp, &'a Tags)>
     let addons = cluster.addons.values().map(|it| (&it.arn, it.created, &it.tags));
     let entries = cluster.entries.values().map(|it| (&it.arn, it.created, &it.tags));
     let pods = cluster.pod_identities.values().map(|it| (&it.arn, it.created, &it.tags));
-    let provider =
-        cluster.identity_provider.iter().map(|it| (&it.config.arn, it.created, &it.config.tags));
+    let provider = cluster.identity_provider.iter().map(|it| (&it.config.arn, it.created, &it.config.tags));
     let mut all = own.into_iter().chain(addons).chain(entries).chain(pods).chain(provider);
     all.find(|(it, ..)| it.as_str() == arn).map(|(_, made, tags)| (made, tags))
 }

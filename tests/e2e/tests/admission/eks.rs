@@ -56,7 +56,8 @@ fn a_cluster_of_eks_can_have_everything_at_once() {
 fn invalid_eks_settings_are_refused() {
     on_server(async |server| {
         let provider = |fields: Value| {
-            let least = json!({"name": "people", "issuerURL": "https://id.example.com", "clientID": "kubernetes"});
+            let least =
+                json!({"name": "people", "issuerURL": "https://id.example.com", "clientID": "kubernetes"});
             json!({"identityProvider": with(least, fields)})
         };
         let entry = |fields: Value| json!({"accessEntries": [with(json!({"principalARN": ROLE}), fields)]});
@@ -101,7 +102,10 @@ fn invalid_eks_settings_are_refused() {
                 "groupsPrefix must not contain system:",
             ),
             (provider(json!({"groupsPrefix": "oidc:"})), "set groupsClaim"),
-            (provider(json!({"requiredClaims": {"": "a"}})), "names of required claims must have 1 to 63 characters"),
+            (
+                provider(json!({"requiredClaims": {"": "a"}})),
+                "names of required claims must have 1 to 63 characters",
+            ),
             (json!({"name": "-a"}), "name in body should match"),
         ] {
             refuses(server, fields, message).await?;

@@ -2,8 +2,8 @@
 
 use super::identities::{AccessEntry, ClusterProvider, PodIdentity};
 use foo_model::eks::{
-    AddonSettings, AuthenticationMode, ClusterStatus, ConfigUpdate, EndpointAccess, InsightStatus, IpFamily, Issue, LogType, Minor, Placement, ScalingTier, SupportType, UpdateStatus,
-    UpdateType,
+    AddonSettings, AuthenticationMode, ClusterStatus, ConfigUpdate, EndpointAccess, InsightStatus, IpFamily,
+    Issue, LogType, Minor, Placement, ScalingTier, SupportType, UpdateStatus, UpdateType,
 };
 use foo_model::network::Tags;
 use foo_model::{SecurityGroupId, Timestamp, VpcId};

@@ -74,8 +74,14 @@ fn good() -> Vec<(&'static str, Value)> {
                 "requiredClaims": { "a": "b" },
             } }),
         ),
-        ("DescribeIdentityProviderConfig", json!({ "identityProviderConfig": { "type": "oidc", "name": "p" } })),
-        ("DisassociateIdentityProviderConfig", json!({ "identityProviderConfig": { "type": "oidc", "name": "p" } })),
+        (
+            "DescribeIdentityProviderConfig",
+            json!({ "identityProviderConfig": { "type": "oidc", "name": "p" } }),
+        ),
+        (
+            "DisassociateIdentityProviderConfig",
+            json!({ "identityProviderConfig": { "type": "oidc", "name": "p" } }),
+        ),
         ("UpdateClusterConfig", json!({ "controlPlaneScalingConfig": { "tier": "tier-xl" } })),
         ("CreateAccessEntry", json!({ "principalArn": NODES, "type": "EC2_LINUX" })),
         (

@@ -10,8 +10,7 @@ use foo_model::eks::{ClusterStatus, IdentityProviderStatus, Minor, ScalingTier, 
 use serde_json::{Value, json};
 
 fn body(other: Value) -> Value {
-    let mut oidc =
-        json!({ "identityProviderConfigName": "people", "issuerUrl": "https://id.example.com", "clientId": "k8s" });
+    let mut oidc = json!({ "identityProviderConfigName": "people", "issuerUrl": "https://id.example.com", "clientId": "k8s" });
     let Value::Object(other) = other else { panic!("not fields: {other}") };
     oidc.as_object_mut().expect("an object").extend(other);
     json!({ "oidc": oidc })
@@ -45,14 +44,18 @@ fn an_identity_provider_comes_and_goes_by_updates_of_the_cluster() {
         busy,
         (
             "ResourceInUseException".into(),
-            "Cannot DisassociateIdentityProviderConfig because cluster main currently has update in progress".into()
+            "Cannot DisassociateIdentityProviderConfig because cluster main currently has update in progress"
+                .into()
         )
     );
     world.wait(2);
     assert_eq!(world.main().status, ClusterStatus::Updating);
     world.wait(600);
     assert_eq!(status(&world), Some(IdentityProviderStatus::Active));
-    assert_eq!((world.main().status, world.status_of(&begun)), (ClusterStatus::Active, UpdateStatus::Successful));
+    assert_eq!(
+        (world.main().status, world.status_of(&begun)),
+        (ClusterStatus::Active, UpdateStatus::Successful)
+    );
     let begun = disassociate(&world, "people").expect("begun");
     assert_eq!(status(&world), Some(IdentityProviderStatus::Deleting));
     world.wait(600);

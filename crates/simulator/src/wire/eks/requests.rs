@@ -5,9 +5,9 @@ use crate::core::eks::versions::not_offered;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::rules::eks::PodSession;
 use foo_model::eks::{
-    AccessPolicy, AccessScope, AuthenticationMode, ConfigUpdate, EndpointAccess, EntryKind, IpFamily,
-    IdentityProviderSettings, LogType, Minor, NewCluster, NewEntry, NewIdentityProvider, NewPodIdentity,
-    Placement, ScalingTier, SupportType,
+    AccessPolicy, AccessScope, AuthenticationMode, ConfigUpdate, EndpointAccess, EntryKind,
+    IdentityProviderSettings, IpFamily, LogType, Minor, NewCluster, NewEntry, NewIdentityProvider,
+    NewPodIdentity, Placement, ScalingTier, SupportType,
 };
 use foo_model::network::Tags;
 use foo_model::{SecurityGroupId, SubnetId};

@@ -511,6 +511,17 @@ const NODES: &[Row] = &[
     ),
     Row::new("Windows Nodes", No(OutOfScope, "Nodes run Linux"), [NotCompared, YES, YES], &[]),
     Row::new(
+        "Tags of subnets and security groups for Karpenter",
+        Yes(&[
+            ("FooCluster", "spec.network.managed.subnets.tags"),
+            ("FooCluster", "spec.network.managed.securityGroups.tags"),
+        ]),
+        [PART, DoesNotApply, DoesNotApply],
+        &[
+            "crates/network/tests/network/life.rs::tags_of_one_subnet_and_of_one_group_come_and_go_and_are_changed_back",
+        ],
+    ),
+    Row::new(
         "EKS: OIDC identity provider of users",
         Yes(&[("FooControlPlane", "spec.eks.identityProvider")]),
         [YES, DoesNotApply, DoesNotApply],

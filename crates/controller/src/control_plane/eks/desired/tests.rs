@@ -2,7 +2,8 @@ use super::*;
 use foo_api::cluster::SubnetStatus;
 use foo_eks::desired::{AddonVersion, DesiredEntry, KnownSubnet, SubnetChoice};
 use foo_model::eks::{
-    AccessPolicy, AccessScope, EndpointAccess, EntryKind, IdentityProviderSettings, Placement, ResolveConflicts,
+    AccessPolicy, AccessScope, EndpointAccess, EntryKind, IdentityProviderSettings, Placement,
+    ResolveConflicts,
 };
 use foo_model::{Adoption, SubnetId};
 use serde_json::{Value, json};

@@ -82,7 +82,8 @@ impl Region {
         let update = self.begin_provider(cluster, KIND, &name, Change::AssociateIdentityProvider)?;
         let uuid = self.eks.chance.uuid();
         let (region, account) = (&self.name, &self.account);
-        let arn = format!("arn:aws:eks:{region}:{account}:identityproviderconfig/{cluster}/oidc/{name}/{uuid}");
+        let arn =
+            format!("arn:aws:eks:{region}:{account}:identityproviderconfig/{cluster}/oidc/{name}/{uuid}");
         let status = IdentityProviderStatus::Creating;
         let config = IdentityProvider { name, arn, status, settings, tags };
         let made = ClusterProvider { config, created: self.now };
@@ -140,7 +141,9 @@ impl Region {
     /// There is none.
     pub fn identity_provider_seen(&self, cluster: &str, name: &str) -> AwsResult<&IdentityProvider> {
         let found = self.cluster_seen(cluster)?.identity_provider.as_ref().map(|it| &it.config);
-        found.filter(|it| it.name == name).ok_or_else(|| not_found(format!("No identity provider config found with name: {name}.")))
+        found
+            .filter(|it| it.name == name)
+            .ok_or_else(|| not_found(format!("No identity provider config found with name: {name}.")))
     }
 }
 
