@@ -144,7 +144,7 @@ fn upgrade_policy(cluster: &Cluster) -> Option<UpgradePolicy> {
 /// The tier that is paid for. That of every other cluster is not written.
 fn scaling_tier(cluster: &Cluster, left: &mut Vec<String>) -> Option<ScalingTier> {
     let name = cluster.control_plane_scaling_config.tier.as_deref()?;
-    let tier = of_name(name);
+    let tier: Option<ScalingTier> = of_name(name);
     if tier.is_none() {
         left.push(format!("scaling tier {name}: a FooControlPlane does not have it"));
     }
