@@ -13,6 +13,7 @@ use foo_model::eks::{
     Change, ClusterChange, IdentityProvider, IdentityProviderSettings, IdentityProviderStatus,
     NewIdentityProvider, Query, QueryResult,
 };
+use std::collections::BTreeSet;
 
 const KIND: ConditionKind = ConditionKind::AccessReady;
 
@@ -25,9 +26,17 @@ pub(crate) struct Due {
     why: String,
 }
 
-/// Whether a query is about identity providers.
-pub(crate) fn concerns_one(query: &Query) -> bool {
-    matches!(query, Query::IdentityProviders(_) | Query::IdentityProvider { .. })
+/// All queries about identity providers whose responses an update changes, whether or not they were read.
+pub(crate) fn queries(situation: &Situation<'_>) -> BTreeSet<Query> {
+    let wanted = situation.desired.identity_provider.iter().map(|it| &it.name);
+    let named = wanted.chain(&situation.record.identity_provider).map(|name| query(situation, name));
+    let is_one = |it: &&Query| matches!(it, Query::IdentityProviders(_) | Query::IdentityProvider { .. });
+    let shown = situation.shown.keys().filter(is_one).cloned();
+    named.chain(shown).chain([list(situation)]).collect()
+}
+
+fn list(situation: &Situation<'_>) -> Query {
+    Query::IdentityProviders(situation.desired.name.clone())
 }
 
 /// What is to be done next. Says so, whether or not EKS is free for it.
@@ -182,12 +191,13 @@ fn keep(
         "{why}; it was not associated by this FooControlPlane, and EKS changes none: it is not touched"
     );
     draft.note(KIND, Weight::Failed, Reason::AccessDiffers, message);
+    draft.awaited.insert(query(situation, name));
     None
 }
 
 /// There is none of that name: it is associated, unless there is another one.
 fn associate(situation: &Situation<'_>, draft: &mut Draft, wanted: &DesiredIdentityProvider) -> Option<Due> {
-    let list = Query::IdentityProviders(situation.desired.name.clone());
+    let list = list(situation);
     let Some(QueryResult::Names(names)) = draft.read(situation, KIND, &list) else { return None };
     for name in names.iter().filter(|name| **name != wanted.name) {
         let Some(shown) = one(situation, draft, name)? else { continue };
@@ -200,6 +210,9 @@ fn associate(situation: &Situation<'_>, draft: &mut Draft, wanted: &DesiredIdent
              it is not touched"
         );
         draft.note(KIND, Weight::Failed, Reason::AccessDiffers, message);
+        // As soon as it is gone, the requested one is associated.
+        draft.awaited.insert(query(situation, name));
+        draft.awaited.insert(list.clone());
         return None;
     }
     let new = new(situation.desired, wanted);
@@ -224,16 +237,23 @@ fn differences(wanted: &IdentityProviderSettings, shown: &IdentityProviderSettin
         groups_prefix,
         required_claims,
     } = wanted;
+    let no_groups = groups_claim.is_none() && shown.groups_claim.is_none();
     let all = [
-        ("the issuer", *issuer_url == shown.issuer_url),
+        ("the issuer", issuer(issuer_url) == issuer(&shown.issuer_url)),
         ("the client", *client_id == shown.client_id),
         ("the claim with the name of users", username_claim(wanted) == username_claim(shown)),
         ("the prefix of users", username_prefix(wanted) == username_prefix(shown)),
         ("the claim with groups", *groups_claim == shown.groups_claim),
-        ("the prefix of groups", *groups_prefix == shown.groups_prefix),
+        // Without a claim it means nothing.
+        ("the prefix of groups", no_groups || *groups_prefix == shown.groups_prefix),
         ("the required claims", *required_claims == shown.required_claims),
     ];
     all.into_iter().filter(|(_, same)| !same).map(|(what, _)| what).collect()
+}
+
+/// With and without a `/` at the end it is the same.
+fn issuer(url: &str) -> &str {
+    url.strip_suffix('/').unwrap_or(url)
 }
 
 fn username_claim(settings: &IdentityProviderSettings) -> &str {
@@ -244,9 +264,18 @@ fn username_claim(settings: &IdentityProviderSettings) -> &str {
 fn username_prefix(settings: &IdentityProviderSettings) -> String {
     let by_default = || match username_claim(settings) {
         "email" => String::new(),
-        _ => format!("{}#", settings.issuer_url),
+        _ => format!("{}#", issuer(&settings.issuer_url)),
     };
-    settings.username_prefix.clone().unwrap_or_else(by_default)
+    match settings.username_prefix.as_deref() {
+        // No prefix (EKS API Reference, OidcIdentityProviderConfigRequest).
+        Some("-") => String::new(),
+        // EKS's default has the issuer as it was given.
+        Some(prefix) => match prefix.strip_suffix("/#") {
+            Some(issuer) => format!("{issuer}#"),
+            None => prefix.to_owned(),
+        },
+        None => by_default(),
+    }
 }
 
 #[cfg(test)]
@@ -271,6 +300,18 @@ mod tests {
         assert_eq!(differences(&settings(), &shown), [""; 0]);
         let email = || IdentityProviderSettings { username_claim: Some("email".to_owned()), ..settings() };
         assert_eq!(differences(&email(), &email()), [""; 0]);
+        let bare = IdentityProviderSettings { username_prefix: Some("-".to_owned()), ..email() };
+        assert_eq!(differences(&bare, &email()), [""; 0], "addresses have no prefix by default");
+        let slash =
+            IdentityProviderSettings { issuer_url: "https://id.example.com/".to_owned(), ..settings() };
+        assert_eq!(differences(&settings(), &slash), [""; 0]);
+        let filled = IdentityProviderSettings {
+            username_prefix: Some("https://id.example.com/#".to_owned()),
+            ..slash.clone()
+        };
+        assert_eq!(differences(&slash, &filled), [""; 0]);
+        let prefix = IdentityProviderSettings { groups_prefix: Some("g:".to_owned()), ..settings() };
+        assert_eq!(differences(&settings(), &prefix), [""; 0], "there is no claim with groups");
         assert_eq!(
             differences(&settings(), &email()),
             ["the claim with the name of users", "the prefix of users"]
@@ -284,7 +325,10 @@ mod tests {
             (IdentityProviderSettings { issuer_url: "https://x".to_owned(), ..settings() }, "the issuer"),
             (IdentityProviderSettings { client_id: "x".to_owned(), ..settings() }, "the client"),
             (IdentityProviderSettings { groups_claim: text(), ..settings() }, "the claim with groups"),
-            (IdentityProviderSettings { groups_prefix: text(), ..settings() }, "the prefix of groups"),
+            (
+                IdentityProviderSettings { groups_claim: text(), groups_prefix: text(), ..settings() },
+                "the prefix of groups",
+            ),
             (
                 IdentityProviderSettings {
                     required_claims: [("hd".to_owned(), "example.com".to_owned())].into(),

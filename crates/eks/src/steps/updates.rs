@@ -88,8 +88,9 @@ fn over(situation: &Situation<'_>, draft: &mut Draft, update: &RecordedUpdate, q
 
 fn believe_from(situation: &Situation<'_>, draft: &mut Draft, kind: UpdateKind, moment: Timestamp) {
     if kind.is_of_access() {
-        for query in situation.shown.keys().filter(|it| identity_provider::concerns_one(it)) {
-            draft.memory.distrust(query.clone(), moment);
+        // A read that began before may arrive later.
+        for query in identity_provider::queries(situation) {
+            draft.memory.distrust(query, moment);
         }
     }
     let cluster = situation.query();

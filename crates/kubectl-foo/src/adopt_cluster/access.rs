@@ -101,14 +101,15 @@ pub(super) fn identity_provider(
         return None;
     }
     left.extend(settings(&format!("identity provider {name}"), &it.others));
-    let groups_claim = it.groups_claim.clone();
+    let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    let groups_claim = given(&it.groups_claim);
     Some(IdentityProvider {
         name: name.clone(),
         issuer_url: it.issuer_url.clone(),
         client_id: it.client_id.clone(),
-        username_claim: it.username_claim.clone(),
-        username_prefix: it.username_prefix.clone(),
-        groups_prefix: it.groups_prefix.clone().filter(|_| groups_claim.is_some()),
+        username_claim: given(&it.username_claim),
+        username_prefix: given(&it.username_prefix),
+        groups_prefix: given(&it.groups_prefix).filter(|_| groups_claim.is_some()),
         groups_claim,
         required_claims: it.required_claims.clone(),
     })

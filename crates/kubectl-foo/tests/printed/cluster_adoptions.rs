@@ -364,7 +364,7 @@ fn consent_to_another_cluster_is_in_the_way() {
 fn what_eks_has_and_the_spec_has_not_is_named_wherever_it_is() {
     let mut cluster = plain();
     cluster["resourcesVpcConfig"]["controlPlaneEgressMode"] = json!("x");
-    cluster["controlPlaneScalingConfig"] = json!({"tier": "tier-xl"});
+    cluster["controlPlaneScalingConfig"] = json!({"tier": "tier-64xl"});
     let associations = json!([{
         "namespace": "web", "serviceAccount": "front", "roleArn": "arn:aws:iam::123456789012:role/front", "policy": "{}",
     }]);
@@ -377,7 +377,7 @@ fn what_eks_has_and_the_spec_has_not_is_named_wherever_it_is() {
     for expected in [
         "namespaceConfig of the add-on coredns",
         "policy of the pod identity association of web/front",
-        "controlPlaneScalingConfig of the cluster",
+        "scaling tier tier-64xl",
         "controlPlaneEgressMode of the VPC configuration",
     ] {
         assert!(left.iter().any(|it| it.starts_with(expected)), "{expected}: {left:#?}");

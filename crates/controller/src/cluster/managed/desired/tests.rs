@@ -263,6 +263,7 @@ fn subnets_and_groups_have_tags_of_their_own() {
     let json = |value: &str| json!({"karpenter.sh/discovery": value});
     let desired = Region::with("ab")
         .desired(json!({
+            "zones": {"count": 2},
             "subnets": {"tags": {"public": json("public"), "private": json("private")}},
             "securityGroups": {
                 "tags": {"node": json("node"), "controlPlane": json("control plane")},

@@ -141,9 +141,12 @@ impl Region {
     /// There is none.
     pub fn identity_provider_seen(&self, cluster: &str, name: &str) -> AwsResult<&IdentityProvider> {
         let found = self.cluster_seen(cluster)?.identity_provider.as_ref().map(|it| &it.config);
-        found
-            .filter(|it| it.name == name)
-            .ok_or_else(|| not_found(format!("No identity provider config found with name: {name}.")))
+        let refusal = || {
+            not_found(format!(
+                "No config found for cluster: {cluster}, config type: oidc, config name: {name}"
+            ))
+        };
+        found.filter(|it| it.name == name).ok_or_else(refusal)
     }
 }
 
