@@ -849,6 +849,23 @@ def test_mixed_instances():
     assert len(spot) == 2
     AUTOSCALING.update_auto_scaling_group(AutoScalingGroupName="mixed", MaxSize=5)
     assert group("mixed")["MixedInstancesPolicy"] == found["MixedInstancesPolicy"]
+    requirements = {
+        "VCpuCount": {"Min": 2, "Max": 4},
+        "MemoryMiB": {"Min": 4096},
+        "MemoryGiBPerVCpu": {"Min": 0.5},
+        "CpuManufacturers": ["intel", "amd"],
+        "InstanceGenerations": ["current"],
+        "BareMetal": "excluded",
+        "OnDemandMaxPricePercentageOverLowestPrice": 50,
+    }
+    by_attributes = {
+        "LaunchTemplate": {"Overrides": [{"InstanceRequirements": requirements}]},
+        "InstancesDistribution": {"OnDemandAllocationStrategy": "lowest-price"},
+    }
+    AUTOSCALING.update_auto_scaling_group(AutoScalingGroupName="mixed", MixedInstancesPolicy=by_attributes)
+    found = group("mixed")["MixedInstancesPolicy"]
+    assert found["LaunchTemplate"]["Overrides"] == [{"InstanceRequirements": requirements}]
+    assert found["InstancesDistribution"]["OnDemandAllocationStrategy"] == "lowest-price"
     AUTOSCALING.update_auto_scaling_group(
         AutoScalingGroupName="mixed", LaunchTemplate={"LaunchTemplateName": "mixed", "Version": "1"}
     )

@@ -160,6 +160,7 @@ const POOLS: &[Variable] = &[
     variable("sshKeyName", Pool, &["sshKeyName"], EmptyMeansNone),
     variable("tags", Pool, &["tags"], Default("{}")),
     // What the ClusterClass with inline patches has no variable for.
+    variable("onDemandStrategy", PoolOfSeveralTypes, &["mixedInstances", "onDemandStrategy"], Optional),
     variable("spotStrategy", PoolOfSeveralTypes, &["mixedInstances", "spotStrategy"], Optional),
     variable("spotMaxPrice", PoolOfSeveralTypes, &["mixedInstances", "spotMaxPrice"], Optional),
     variable("spot", PoolOfOneType, &["spot"], Optional),
@@ -199,6 +200,7 @@ const EKS_POOLS: &[Variable] = &[
     variable("kubelet", Nodes, &["kubelet"], Optional),
     variable("containerd", Nodes, &["containerd"], Optional),
     variable("registryMirrors", Nodes, &["registryMirrors"], Optional),
+    variable("localStorage", Nodes, &["localStorage"], Optional),
     variable("files", Nodes, &["files"], Optional),
     variable("preCommands", Nodes, &["preCommands"], Optional),
     variable("postCommands", Nodes, &["postCommands"], Optional),

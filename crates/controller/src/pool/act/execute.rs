@@ -8,7 +8,7 @@ use super::cordon::{self, Cordon};
 use super::objects;
 use crate::client::Workloads;
 use crate::pool::foo_machine_metadata;
-use crate::pool::inputs::{content, observe};
+use crate::pool::inputs::{numbers, observe};
 use crate::pool::output::publish;
 use crate::pool::pass::ActionFailure;
 use crate::pool::recently_created;
@@ -466,7 +466,7 @@ impl Executor<'_> {
         let Some(name) = self.machine_pool else { return Ok(None) };
         let pools: Api<MachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let Some(live) = pools.get_opt(name).await? else { return Ok(None) };
-        Ok(match live.spec.replicas.map(content::unsigned) {
+        Ok(match live.spec.replicas.map(numbers::unsigned) {
             None => Some("the MachinePool has no spec.replicas"),
             Some(live) if live > target => Some("replicas were raised meanwhile"),
             Some(_) => None,

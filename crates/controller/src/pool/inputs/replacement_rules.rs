@@ -1,7 +1,7 @@
 //! The settings for replacing outdated, unhealthy and endangered instances, from the spec to the planner's
 //! values.
 
-use super::content::unsigned;
+use super::numbers::unsigned;
 use crate::clock::shown;
 use crate::pool::gather::Gathered;
 use crate::pool::identity;

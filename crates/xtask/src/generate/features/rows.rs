@@ -47,9 +47,12 @@ const INSTANCES: &[Row] = &[
     ),
     Row::new(
         "On-demand allocation strategy",
-        No(Later, "types are used in the order of the list"),
+        Yes(&[("FooMachinePool", "spec.mixedInstances.onDemandStrategy")]),
         [YES, Other::No("lowest price"), Other::No("fixed")],
-        &[],
+        &[
+            "crates/cloud-adapter/tests/wire/simulator.rs::a_group_can_be_changed_in_every_way_we_change_it",
+            "crates/controller/src/pool/inputs/mix.rs::the_strategy_for_on_demand_instances_follows_from_what_there_is_to_choose_from",
+        ],
     ),
     Row::new(
         "Weights of instance types",
@@ -58,10 +61,17 @@ const INSTANCES: &[Row] = &[
         &[],
     ),
     Row::new(
-        "Attribute-based instance requirements",
-        No(Later, "instance types are listed"),
+        "Attribute-based instance requirements, with price protection",
+        Part(
+            &[("FooMachinePool", "spec.mixedInstances.overrides[].requirements")],
+            "without support of hibernation and baseline performance factors; no weights of such types",
+        ),
         [NO, Other::Yes("core of its API"), ByLaunchTemplate],
-        &[],
+        &[
+            "crates/controller/src/pool/inputs/mix.rs::every_attribute_reaches_aws",
+            "crates/controller/tests/suite/templates.rs::aws_launches_types_with_the_attributes_and_others_when_they_change",
+            "tests/e2e/tests/autoscaler/from_zero.rs::capacity_is_known_before_any_instance_exists",
+        ],
     ),
     Row::new(
         "Launch template per instance type (x86 and Arm in one pool)",
@@ -279,9 +289,12 @@ const VOLUMES: &[Row] = &[
     ),
     Row::new(
         "Instance stores as RAID 0",
-        Part(&[("FooNodeConfig", "spec.extra")], "for AL2023 only, as `instance.localStorage` of nodeadm"),
+        Part(&[("FooNodeConfig", "spec.localStorage")], "for AL2023 and Bottlerocket"),
         [NO, YES, NO],
-        &["crates/bootstrap/tests/bootstrap/golden.rs::al2023"],
+        &[
+            "crates/bootstrap/tests/bootstrap/golden.rs::al2023",
+            "crates/bootstrap/tests/bootstrap/golden.rs::bottlerocket",
+        ],
     ),
 ];
 
