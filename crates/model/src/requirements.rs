@@ -174,13 +174,13 @@ impl Requirements {
             bounds.min = bounds.min.filter(|min| !is_none(min));
             if range.is_required() {
                 // Each type has at least one vCPU and one MiB.
-                bounds.min = bounds.min.or(Some(Thousandths::whole(1)));
+                bounds.min = bounds.min.or_else(|| Some(Thousandths::whole(1)));
             }
         }
         ranges.retain(|_, bounds| *bounds != Bounds::default());
         let all_generations = || ["current", "previous"].map(str::to_owned).into();
         lists.retain(|list, values| {
-            !values.is_empty() && !(*list == List::InstanceGenerations && *values == all_generations())
+            !(values.is_empty() || *list == List::InstanceGenerations && *values == all_generations())
         });
         features.retain(|feature, inclusion| *inclusion != feature.default_inclusion());
         prices.retain(|limit, percentage| limit.default_percentage() != Some(*percentage));
