@@ -112,7 +112,7 @@ async fn a_mix_offers_the_least_of_its_types() {
 #[tokio::test(start_paused = true)]
 async fn types_that_are_chosen_by_their_attributes_offer_what_these_guarantee() {
     let spec = |spec: &mut foo_api::FooMachinePoolSpec| {
-        by_attributes(spec, json!({"vcpuCount": {"min": 3, "max": 8}, "memoryMiB": {"min": 6000}}));
+        by_attributes(spec, &json!({"vcpuCount": {"min": 3, "max": 8}, "memoryMiB": {"min": 6000}}));
     };
     check_capacity(spec, "3", "6000Mi", None).await;
     let spec = |spec: &mut foo_api::FooMachinePoolSpec| {
@@ -120,12 +120,12 @@ async fn types_that_are_chosen_by_their_attributes_offer_what_these_guarantee() 
             "vcpuCount": {"min": 4}, "memoryMiB": {"min": 8192},
             "acceleratorCount": {"min": 1}, "acceleratorManufacturers": ["nvidia"],
         });
-        by_attributes(spec, gpus);
+        by_attributes(spec, &gpus);
     };
     check_capacity(spec, "4", "8192Mi", Some("1")).await;
 }
 
-fn by_attributes(spec: &mut FooMachinePoolSpec, requirements: serde_json::Value) {
+fn by_attributes(spec: &mut FooMachinePoolSpec, requirements: &serde_json::Value) {
     spec.instance_type = None;
     let mixed = json!({"overrides": [{"requirements": requirements}]});
     spec.mixed_instances = Some(serde_json::from_value(mixed).unwrap());
@@ -137,7 +137,7 @@ fn by_attributes(spec: &mut FooMachinePoolSpec, requirements: serde_json::Value)
 async fn aws_launches_types_with_the_attributes_and_others_when_they_change() {
     let world = World::new().await;
     let large = |spec: &mut FooMachinePoolSpec| {
-        by_attributes(spec, json!({"vcpuCount": {"min": 4, "max": 4}, "memoryMiB": {"min": 16384}}));
+        by_attributes(spec, &json!({"vcpuCount": {"min": 4, "max": 4}, "memoryMiB": {"min": 16384}}));
     };
     let pool = world.pool("p").with(large).of(2).await;
     let chosen = |pool: &Pool<'_>| pool.status().instance_types;
@@ -148,13 +148,13 @@ async fn aws_launches_types_with_the_attributes_and_others_when_they_change() {
     world.waits(Duration::from_mins(30)).await;
     assert_eq!(updates(), before, "what AWS returns is what was requested");
     pool.edits(|spec| {
-        by_attributes(spec, json!({"vcpuCount": {"min": 2, "max": 2}, "memoryMiB": {"min": 8192}}));
+        by_attributes(spec, &json!({"vcpuCount": {"min": 2, "max": 2}, "memoryMiB": {"min": 8192}}));
     });
     world.settles().await;
     assert_eq!(chosen(&pool), [("m7i.xlarge".to_owned(), 2)].into(), "no instance is replaced");
     let listed = world.pool("q").of(1).await;
     assert_eq!(listed.status().instance_type.as_deref(), Some("m7i.large"));
-    listed.edits(|spec| by_attributes(spec, json!({"vcpuCount": {"min": 2}, "memoryMiB": {"min": 8192}})));
+    listed.edits(|spec| by_attributes(spec, &json!({"vcpuCount": {"min": 2}, "memoryMiB": {"min": 8192}})));
     world.settles().await;
     assert_eq!(listed.status().instance_type, None);
     pool.scales_to(3);
@@ -168,7 +168,7 @@ async fn aws_launches_types_with_the_attributes_and_others_when_they_change() {
 async fn attributes_that_no_type_has_are_reported_with_the_words_of_aws() {
     let world = World::new().await;
     let huge = |spec: &mut FooMachinePoolSpec| {
-        by_attributes(spec, json!({"vcpuCount": {"min": 4000}, "memoryMiB": {"min": 1}}));
+        by_attributes(spec, &json!({"vcpuCount": {"min": 4000}, "memoryMiB": {"min": 1}}));
     };
     let pool = world.pool("p").with(huge).begins_with(1);
     world.waits(Duration::from_mins(10)).await;
@@ -182,7 +182,7 @@ async fn an_image_of_another_architecture_than_the_attributes_is_refused() {
     let arm = |spec: &mut FooMachinePoolSpec| {
         let requirements =
             json!({"architecture": "arm64", "vcpuCount": {"min": 2}, "memoryMiB": {"min": 4096}});
-        by_attributes(spec, requirements);
+        by_attributes(spec, &requirements);
     };
     let pool = world.pool("p").with(arm).of(1).await;
     assert_eq!(pool.state_of("Ready"), "False ArchitectureMismatch");
