@@ -152,16 +152,22 @@ async fn aws_launches_types_with_the_attributes_and_others_when_they_change() {
     });
     world.settles().await;
     assert_eq!(chosen(&pool), [("m7i.xlarge".to_owned(), 2)].into(), "no instance is replaced");
-    let listed = world.pool("q").of(1).await;
-    assert_eq!(listed.status().instance_type.as_deref(), Some("m7i.large"));
-    listed.edits(|spec| by_attributes(spec, &json!({"vcpuCount": {"min": 2}, "memoryMiB": {"min": 8192}})));
-    world.settles().await;
-    assert_eq!(listed.status().instance_type, None);
     pool.scales_to(3);
     world.settles().await;
     let types = chosen(&pool);
     assert_eq!((types.len(), types["m7i.xlarge"], types.values().sum::<i32>()), (2, 2, 3), "{types:?}");
     assert!(world.core.drains().is_empty());
+}
+
+/// The status has the type of the spec, and attributes name none.
+#[tokio::test(start_paused = true)]
+async fn with_attributes_instead_of_a_type_the_status_names_no_type() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(1).await;
+    assert_eq!(pool.status().instance_type.as_deref(), Some("m7i.large"));
+    pool.edits(|spec| by_attributes(spec, &json!({"vcpuCount": {"min": 2}, "memoryMiB": {"min": 8192}})));
+    world.settles().await;
+    assert_eq!(pool.status().instance_type, None);
 }
 
 #[tokio::test(start_paused = true)]
