@@ -57,6 +57,7 @@ pub use traffic::TargetHealth;
 
 use crate::patterns;
 use crate::shared::{DeletionPolicy, NetworkReference};
+use crate::tags::{lengths_of_keys, no_control_characters, reserved_keys};
 use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -330,12 +331,9 @@ pub struct FooMachinePoolSpec {
     /// begin with `aws:` or `infrastructure.foo.com/` are reserved.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[x_kube(
-        validation = Rule::new("self.all(key, !key.startsWith('aws:') && !key.startsWith('infrastructure.foo.com/'))")
-            .message("tags must not begin with aws: or infrastructure.foo.com/"),
-        validation = Rule::new("self.all(key, size(key) >= 1 && size(key) <= 128)")
-            .message("keys of tags must have 1 to 128 characters"),
-        validation = Rule::new("self.all(key, !key.matches('[\\\\x00-\\\\x1f\\\\x7f]') && !self[key].matches('[\\\\x00-\\\\x1f\\\\x7f]'))")
-            .message("tags must not contain control characters")
+        validation = reserved_keys(),
+        validation = lengths_of_keys(),
+        validation = no_control_characters()
     )]
     #[schemars(extend("maxProperties" = 40, "additionalProperties" = {"type": "string", "maxLength": 256}))]
     pub tags: BTreeMap<String, String>,

@@ -5,7 +5,7 @@ use foo_api::cluster::ManagedNetwork;
 use foo_api::pool::{
     Ami, InstanceRequirements, MaintenanceWindow, MixedInstances, RolloutStrategy, SmallestInstance,
 };
-use foo_api::shared::NetworkReference;
+use foo_api::shared::{NetworkReference, unsigned};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use std::collections::BTreeSet;
 
@@ -128,7 +128,7 @@ pub fn looked_up(ami: &Ami, now: String, target: &str) -> Option<LookedUp> {
 /// How many instances of a pool of several types are spot instances. Those on demand are rounded up (EC2 Auto Scaling
 /// API Reference, InstancesDistribution, `OnDemandPercentageAboveBaseCapacity`).
 fn spot(mixed: &MixedInstances, replicas: u32) -> u32 {
-    let base = u32::try_from(mixed.on_demand_base).unwrap_or_default();
+    let base = unsigned(mixed.on_demand_base);
     let percent = u32::try_from(mixed.on_demand_percentage).unwrap_or(100);
     let beyond = replicas.saturating_sub(base);
     beyond.saturating_sub(beyond.saturating_mul(percent).div_ceil(100))
@@ -137,7 +137,7 @@ fn spot(mixed: &MixedInstances, replicas: u32) -> u32 {
 /// A number, or a percentage of the replicas, rounded up, as the manager reads it.
 fn share(of: &IntOrString, replicas: u32) -> u32 {
     match of {
-        IntOrString::Int(number) => u32::try_from(*number).unwrap_or_default(),
+        IntOrString::Int(number) => unsigned(*number),
         IntOrString::String(text) => {
             let percent: u32 = text.trim_end_matches('%').parse().unwrap_or_default();
             replicas.saturating_mul(percent).div_ceil(100)

@@ -376,10 +376,10 @@ def test_access_to_a_cluster():
     named = only(EKS.list_identity_provider_configs(**of), "identityProviderConfigs")
     found = EKS.describe_identity_provider_config(**of, identityProviderConfig=named)["identityProviderConfig"]["oidc"]
     assert (found["status"], found["requiredClaims"]) == ("ACTIVE", {"hd": "example.com"})
-    gone = {**of, "identityProviderConfig": named}
-    assert updated(EKS.disassociate_identity_provider_config, **gone) == "DisassociateIdentityProviderConfig"
-    refused("InvalidRequestException", EKS.disassociate_identity_provider_config, **gone)
-    refused("ResourceNotFoundException", EKS.describe_identity_provider_config, **gone)
+    request = {**of, "identityProviderConfig": named}
+    assert updated(EKS.disassociate_identity_provider_config, **request) == "DisassociateIdentityProviderConfig"
+    refused("InvalidRequestException", EKS.disassociate_identity_provider_config, **request)
+    refused("ResourceNotFoundException", EKS.describe_identity_provider_config, **request)
 
     pod = {**of, "namespace": "apps", "serviceAccount": "web"}
     made = EKS.create_pod_identity_association(**pod, roleArn=ROLE("web"))["association"]

@@ -132,7 +132,8 @@ pub(super) fn same_way_of_subnets() -> Rule {
     )
 }
 
-/// Listed subnets that exist stay as they are, except for their tags. One that is not as listed already has failed: its entry can become what AWS has.
+/// Listed subnets that exist stay as they are, except for their tags. One that is not as listed already has failed: its entry can
+/// become what AWS has.
 pub(super) fn no_subnet_changed() -> Rule {
     let is_it = format!("{} && part.role.endsWith('/' + old.name)", is_subnet(""));
     let failed =

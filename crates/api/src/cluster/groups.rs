@@ -1,6 +1,7 @@
 //! Security groups of a network that the provider creates.
 
-use super::tags::{lengths_of_keys, no_control_characters, reserved_keys};
+use super::tags::reserved_keys;
+use crate::tags::{lengths_of_keys, no_control_characters};
 use kube::KubeSchema;
 use kube::core::Rule;
 use schemars::JsonSchema;

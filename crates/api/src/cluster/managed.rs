@@ -2,9 +2,10 @@
 
 use super::endpoints::Endpoint;
 use super::groups::SecurityGroups;
-use super::tags::{lengths_of_keys, no_control_characters, reserved_keys, subnet_keys};
+use super::tags::{reserved_keys, subnet_keys};
 use crate::patterns;
 use crate::shared::DeletionPolicy;
+use crate::tags::{lengths_of_keys, no_control_characters};
 use kube::KubeSchema;
 use kube::core::Rule;
 use schemars::JsonSchema;

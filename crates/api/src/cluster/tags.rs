@@ -22,16 +22,3 @@ pub(super) fn reserved_keys() -> Rule {
     )
     .message("tags must not be named Name or begin with aws:, infrastructure.foo.com/ or kubernetes.io/")
 }
-
-/// What AWS takes as a key.
-pub(super) fn lengths_of_keys() -> Rule {
-    Rule::new("self.all(key, size(key) >= 1 && size(key) <= 128)")
-        .message("keys of tags must have 1 to 128 characters")
-}
-
-pub(super) fn no_control_characters() -> Rule {
-    Rule::new(
-        r"self.all(key, !key.matches('[\\x00-\\x1f\\x7f]') && !self[key].matches('[\\x00-\\x1f\\x7f]'))",
-    )
-    .message("tags must not contain control characters")
-}

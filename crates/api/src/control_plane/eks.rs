@@ -3,6 +3,7 @@
 
 use crate::patterns;
 use crate::shared::DeletionPolicy;
+use crate::tags::{lengths_of_keys, reserved_keys};
 use kube::KubeSchema;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -118,14 +119,10 @@ pub struct Eks {
     /// `Retain` for one that it adopted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion_policy: Option<DeletionPolicy>,
-    /// Tags of the EKS cluster, besides the provider's. They are not propagated to other resources.
+    /// Tags of the EKS cluster, besides the provider's. What belongs to the cluster gets them when the provider creates it; later
+    /// changes concern the cluster only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[x_kube(
-        validation = Rule::new("self.all(key, !key.startsWith('aws:') && !key.startsWith('infrastructure.foo.com/'))")
-            .message("tags must not begin with aws: or infrastructure.foo.com/"),
-        validation = Rule::new("self.all(key, size(key) >= 1 && size(key) <= 128)")
-            .message("keys of tags must have 1 to 128 characters")
-    )]
+    #[x_kube(validation = reserved_keys(), validation = lengths_of_keys())]
     #[schemars(extend("maxProperties" = 40, "additionalProperties" = {"type": "string", "maxLength": 256}))]
     pub tags: BTreeMap<String, String>,
     /// Whether the provider adopts an EKS cluster of this name that exists and has no owner, as it is: what is unset, empty or false

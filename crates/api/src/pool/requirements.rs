@@ -6,6 +6,7 @@
 use super::image::ImageArchitecture;
 use super::image_source::NodeType;
 use crate::patterns;
+use crate::shared::unsigned;
 use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -266,9 +267,8 @@ impl InstanceRequirements {
 
     /// What every instance type with these attributes has at least, without a call of AWS.
     pub fn smallest(&self) -> SmallestInstance {
-        let least = self.accelerator_count.and_then(|count| count.min).unwrap_or(0);
         // Types without accelerators have no manufacturer of them.
-        let least = least.max(1);
+        let least = self.accelerator_count.and_then(|count| count.min).unwrap_or(1).max(1);
         let only = |maker| self.accelerator_manufacturers == [maker];
         let accelerators = |maker| if only(maker) { unsigned(least) } else { 0 };
         SmallestInstance {
@@ -287,11 +287,6 @@ impl SmallestInstance {
         let Self { vcpus: _, memory_mib: _, nvidia_gpus, neuron_devices, architecture } = *self;
         NodeType { name, architecture, nvidia_gpus, neuron_devices }
     }
-}
-
-/// A number that the schema keeps at zero or above.
-fn unsigned(number: i32) -> u32 {
-    u32::try_from(number).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -116,7 +116,7 @@ enum Former {
     Unknown,
     /// It is there; what is to be done about it.
     Stays(Option<Due>),
-    /// It is gone, or another owner's.
+    /// It does not exist any more, or is another owner's.
     Gone,
 }
 
@@ -210,7 +210,7 @@ fn associate(situation: &Situation<'_>, draft: &mut Draft, wanted: &DesiredIdent
              it is not touched"
         );
         draft.note(KIND, Weight::Failed, Reason::AccessDiffers, message);
-        // As soon as it is gone, the requested one is associated.
+        // As soon as it is disassociated, the requested one is associated.
         draft.awaited.insert(query(situation, name));
         draft.awaited.insert(list.clone());
         return None;

@@ -99,6 +99,19 @@ fn range(name: &str, bounds: &Map<String, Value>) -> Value {
 mod tests {
     use super::*;
     use foo_api::pool::{AtLeast, DecimalRange, Inclusion, WholeRange};
+    use foo_model::requirements::{Feature, List, PriceLimit, Range};
+    use std::collections::BTreeSet;
+    use strum::IntoEnumIterator as _;
+
+    /// One that the provider sends, and that is not in the table, would be named as one that a FooMachinePool does not have.
+    #[test]
+    fn every_attribute_that_the_provider_sends_has_a_name_in_the_api() {
+        let names = Range::iter().map(<&str>::from).chain(List::iter().map(<&str>::from));
+        let names =
+            names.chain(Feature::iter().map(<&str>::from)).chain(PriceLimit::iter().map(<&str>::from));
+        let known: BTreeSet<&str> = NAMES.into_iter().map(|(aws, _)| aws).collect();
+        assert_eq!(names.collect::<BTreeSet<_>>(), known);
+    }
 
     #[test]
     fn attributes_get_the_names_of_the_api_and_others_are_named() {

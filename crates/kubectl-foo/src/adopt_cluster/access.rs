@@ -1,5 +1,5 @@
-//! Access entries, pod identity associations and the identity provider of a FooControlPlane that are as EKS has them. The provider makes an entry that the spec
-//! lists exactly like the spec, so one that the spec cannot say completely is left out, and stays as it is.
+//! Access entries, pod identity associations and the identity provider of a FooControlPlane that are as EKS has them. The
+//! provider makes an entry that the spec lists exactly like the spec, so one that the spec cannot say completely is left out, and stays as it is.
 
 use super::found::{self, Association, Entry, Policy};
 use super::settings::settings;

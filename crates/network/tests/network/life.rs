@@ -171,7 +171,7 @@ fn tags_of_one_subnet_and_of_one_group_come_and_go_and_are_changed_back() {
     world.sweep();
     world.rest();
     assert_eq!(has(&world, "security-group/node").as_deref(), Some("blue"));
-    // Gone from the spec, also after a restart: only what this provider set goes.
+    // Without them in the spec, also after a restart: only what this provider set is removed.
     world.desired.subnets[private].tags.clear();
     world.desired.security_groups[0].tags.clear();
     world.restart();

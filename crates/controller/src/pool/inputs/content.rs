@@ -5,12 +5,12 @@
 //! while it is not set.
 
 use super::mix;
-use super::numbers::unsigned;
 use super::stored::{self, Keeping};
 use crate::pool::names::hex;
 use foo_api::capi::ContractReference;
 use foo_api::names::BOOTSTRAP_GROUP;
 use foo_api::pool::{self as api, FooMachinePoolSpec, HttpTokens, Switch};
+use foo_api::shared::unsigned;
 use foo_bootstrap::LIMIT as USER_DATA_LIMIT;
 use foo_model::{
     Blocked, CapacityReservation, Cores, CpuCredits, HostnameType, ImageId, InstanceOptions, InstanceType,

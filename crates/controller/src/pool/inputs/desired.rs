@@ -6,7 +6,6 @@
 use super::content::{self, Facts, NewData};
 use super::image::{Image, usable};
 use super::mix;
-use super::numbers::unsigned;
 use super::replacement_rules;
 use super::stored;
 use super::{node_version, rival_machine_pools};
@@ -15,6 +14,7 @@ use crate::lookup;
 use crate::pool::gather::Gathered;
 use crate::pool::identity;
 use foo_api::in_aws::Thing;
+use foo_api::shared::unsigned;
 use foo_api::{capi, names, pool as api};
 use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};

@@ -1,7 +1,7 @@
 //! Instance types and purchase options: from the spec to what is sent to EC2 Auto Scaling.
 
-use super::numbers::unsigned;
 use foo_api::pool::{self as api, FooMachinePoolSpec, InstanceRequirements};
+use foo_api::shared::unsigned;
 use foo_cloud::InstanceTypeInfo;
 use foo_model::requirements::{
     Bounds, Feature, Inclusion, List, PriceLimit, Range, Requirements, Thousandths,

@@ -15,7 +15,6 @@ pub(super) mod image;
 pub(super) mod launch_failures;
 pub(super) mod mix;
 pub(super) mod node_version;
-pub(super) mod numbers;
 pub(super) mod observe;
 pub(super) mod replacement_rules;
 pub(super) mod rival_machine_pools;

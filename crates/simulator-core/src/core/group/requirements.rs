@@ -8,6 +8,7 @@ use crate::core::document::Document;
 use crate::core::ec2::instances::Market;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::wildcard::like;
+use foo_model::requirements::PriceLimit;
 use std::ops::RangeInclusive;
 
 /// The supported members.
@@ -37,8 +38,6 @@ const KNOWN: [&str; 20] = [
 const ON_DEMAND_LIMIT: &str = "OnDemandMaxPricePercentageOverLowestPrice";
 const SPOT_LIMIT: &str = "SpotMaxPricePercentageOverLowestPrice";
 const SPOT_SHARE: &str = "MaxSpotPriceAsPercentageOfOptimalOnDemandPrice";
-/// Price protection of on-demand instances, in percent (API Reference, `OnDemandMaxPricePercentageOverLowestPrice`).
-const DEFAULT_ON_DEMAND_LIMIT: u64 = 20;
 
 /// Validated requirements.
 pub(crate) struct Requirements<'a> {
@@ -116,9 +115,11 @@ impl<'a> Requirements<'a> {
         let over = |price: u64, percent: u64| price.saturating_mul(percent.saturating_add(100)) / 100;
         match market {
             Market::OnDemand => {
-                let percent = limit(ON_DEMAND_LIMIT).unwrap_or(DEFAULT_ON_DEMAND_LIMIT);
-                let most = over(reference.price(), percent);
-                found.retain(|info| info.price() <= most);
+                let default = PriceLimit::OnDemandMaxPricePercentageOverLowestPrice.default_percentage();
+                if let Some(percent) = limit(ON_DEMAND_LIMIT).or_else(|| default.map(u64::from)) {
+                    let most = over(reference.price(), percent);
+                    found.retain(|info| info.price() <= most);
+                }
             }
             Market::Spot => {
                 let by_spot = limit(SPOT_LIMIT).map(|percent| over(reference.spot_price(), percent));
