@@ -33,6 +33,7 @@ pub mod patterns;
 pub mod plan;
 pub mod pool;
 pub mod shared;
+mod tags;
 pub mod templates;
 pub mod texts;
 

@@ -56,6 +56,7 @@ use std::collections::BTreeMap;
     validation = without_for("Bottlerocket", "postCommands", "Bottlerocket has no shell; set settings.bootstrap-commands in extra"),
     validation = without_for("Bottlerocket", "containerd", "Bottlerocket writes containerd's configuration; set settings.container-runtime in extra"),
     validation = without_for("CloudInit", "containerd", "for the family CloudInit the image has containerd's configuration: write that file with files"),
+    validation = without_for("CloudInit", "localStorage", "for the family CloudInit no program of the image sets up local disks: use preCommands"),
     validation = without_for("CloudInit", "registryMirrors", "for the family CloudInit the image decides where containerd reads mirrors from: write that file with files"),
     validation = without_flag("shutdownGracePeriod"),
     validation = without_flag("shutdownGracePeriodCriticalPods")
@@ -90,6 +91,10 @@ pub struct FooNodeConfigSpec {
     #[schemars(length(max = 100))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["registry".into()]))]
     pub registry_mirrors: Vec<RegistryMirror>,
+    /// What the disks of the instance itself (instance store volumes) are used for. Instances without such disks are not affected.
+    /// Not for CloudInit. Default: the disks are not used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local_storage: Option<LocalStorage>,
     /// Files that are written before the kubelet starts. Not for Bottlerocket. They are part of the user data, which can be
     /// read on the instance, and by all who may describe launch templates: no place for keys and passwords.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -201,6 +206,15 @@ pub struct RegistryMirror {
     #[schemars(length(min = 1, max = 10))]
     #[x_kube(merge_strategy = ListMerge::Atomic)]
     pub endpoints: Vec<String>,
+}
+
+/// What the disks of the instance itself are used for. Their content ends with the instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum LocalStorage {
+    /// All disks become one file system, striped over them, which has the data of containers: that of the kubelet and of containerd,
+    /// and the logs of Pods.
+    #[serde(rename = "RAID0")]
+    Raid0,
 }
 
 /// A file on a Node.

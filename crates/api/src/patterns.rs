@@ -27,6 +27,12 @@ pub const PROVIDER_ID: &str = r"^aws:///[a-z0-9-]+/i-[0-9a-f]+$";
 pub const AWS_NAME: &str = r"^[A-Za-z0-9][A-Za-z0-9_./()-]{2,127}$";
 /// An instance type.
 pub const INSTANCE_TYPE: &str = r"^[a-z0-9.-]+$";
+/// Instance types with `*` for any text (Auto Scaling API Reference, `InstanceRequirements`).
+pub const INSTANCE_TYPES: &str = r"^[a-z0-9.*-]+$";
+/// Name of an accelerator (Auto Scaling API Reference, `InstanceRequirements`).
+pub const ACCELERATOR: &str = r"^[a-z0-9-]+$";
+/// A decimal number of at least zero with up to three digits after the point.
+pub const DECIMAL: &str = r"^[0-9]+(\.[0-9]{1,3})?$";
 /// Name of an instance profile (IAM API Reference, `InstanceProfileName`).
 pub const INSTANCE_PROFILE: &str = r"^[A-Za-z0-9_+=,.@-]+$";
 /// The same, in which `*` at the end stands for any text and `{namespace}` for a namespace. A character that no namespace can have

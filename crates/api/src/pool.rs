@@ -29,6 +29,7 @@ mod instance;
 mod launch;
 pub mod life;
 mod replace;
+mod requirements;
 mod status;
 mod traffic;
 
@@ -44,11 +45,15 @@ pub use instance::{
     CpuCredits, CpuOptions, HostnameType, PrivateDnsNameOptions, Switch, Tenancy, is_burstable,
 };
 pub use launch::{
-    DataVolume, HttpTokens, MetadataOptions, MixedInstances, MixedInstancesOverride, Spot, SpotStrategy,
-    UserDataBucket, UserDataStorage, Volume, VolumeType,
+    DataVolume, HttpTokens, MetadataOptions, MixedInstances, MixedInstancesOverride, OnDemandStrategy, Spot,
+    SpotStrategy, UserDataBucket, UserDataStorage, Volume, VolumeType,
 };
 pub use life::{MaintenanceWindow, Weekday};
 pub use replace::{Remediation, Rollout, RolloutFailurePolicy, RolloutStrategy, ScaleIn, VictimPolicy};
+pub use requirements::{
+    AcceleratorManufacturer, AcceleratorType, AtLeast, CpuManufacturer, DecimalRange, Inclusion,
+    InstanceGeneration, InstanceRequirements, LocalStorageType, SmallestInstance, WholeRange,
+};
 pub use status::{
     FooMachinePoolStatus, GroupStatus, ImageStatus, LaunchTemplateStatus, NodeInfo, RolloutStatus,
 };
@@ -56,6 +61,7 @@ pub use traffic::TargetHealth;
 
 use crate::patterns;
 use crate::shared::{DeletionPolicy, NetworkReference};
+use crate::tags::{lengths_of_keys, no_control_characters, reserved_keys};
 use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -104,6 +110,8 @@ use std::collections::BTreeMap;
 #[x_kube(
     validation = Rule::new("has(self.instanceType) != has(self.mixedInstances)")
         .message("set either instanceType or mixedInstances"),
+    validation = Rule::new("!has(oldSelf.mixedInstances) || !has(oldSelf.mixedInstances.overrides[0].requirements) || has(self.mixedInstances)")
+        .message("mixedInstances stays after requirements: name one instance type in mixedInstances.overrides; with instanceType, EC2 could not launch the former content again, whose launch template has no type"),
     validation = Rule::new("!has(self.mixedInstances) || !has(self.spot)")
         .message("spot cannot be combined with mixedInstances: set mixedInstances.onDemandPercentage and mixedInstances.spotMaxPrice"),
     validation = Rule::new("!has(oldSelf.providerID) || !has(self.providerID) || self.providerID == oldSelf.providerID")
@@ -122,8 +130,8 @@ use std::collections::BTreeMap;
         .message("userDataStorage needs iamInstanceProfile, whose role reads the user data"),
     validation = Rule::new("!has(self.cpuCredits) || !has(self.instanceType) || self.instanceType.matches('^t[0-9]')")
         .message("cpuCredits is for burstable instance types: T2, T3, T3a, T4g"),
-    validation = Rule::new("!has(self.cpuCredits) || !has(self.mixedInstances) || self.mixedInstances.overrides.all(choice, choice.instanceType.matches('^t[0-9]'))")
-        .message("cpuCredits is for burstable instance types: all of mixedInstances.overrides have to be T2, T3, T3a or T4g"),
+    validation = Rule::new("!has(self.cpuCredits) || !has(self.mixedInstances) || self.mixedInstances.overrides.all(choice, has(choice.instanceType) ? choice.instanceType.matches('^t[0-9]') : has(choice.requirements.burstablePerformance) && choice.requirements.burstablePerformance == 'required')")
+        .message("cpuCredits is for burstable instance types: all of mixedInstances.overrides have to be T2, T3, T3a or T4g, or to require burstablePerformance"),
     validation = Rule::new("!has(self.cpuOptions) || !has(self.cpuOptions.amdSEVSNP) || self.cpuOptions.amdSEVSNP != 'enabled' || !has(self.nitroEnclaves) || !self.nitroEnclaves")
         .message("EC2 has either cpuOptions.amdSEVSNP or nitroEnclaves"),
     validation = Rule::new("!has(self.targetHealth) || (has(self.targetGroups) && size(self.targetGroups) > 0)")
@@ -186,7 +194,8 @@ pub struct FooMachinePoolSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), regex(pattern = patterns::INSTANCE_TYPE))]
     pub instance_type: Option<String>,
-    /// Several instance types, and the share of spot instances among them. Set either this or `instanceType`.
+    /// Several instance types, by their names or by their attributes, and the share of spot instances among them. Set either this
+    /// or `instanceType`.
     /// There are no weights: each replica is one instance, whatever its type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mixed_instances: Option<MixedInstances>,
@@ -346,12 +355,9 @@ pub struct FooMachinePoolSpec {
     /// begin with `aws:` or `infrastructure.foo.com/` are reserved.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[x_kube(
-        validation = Rule::new("self.all(key, !key.startsWith('aws:') && !key.startsWith('infrastructure.foo.com/'))")
-            .message("tags must not begin with aws: or infrastructure.foo.com/"),
-        validation = Rule::new("self.all(key, size(key) >= 1 && size(key) <= 128)")
-            .message("keys of tags must have 1 to 128 characters"),
-        validation = Rule::new("self.all(key, !key.matches('[\\\\x00-\\\\x1f\\\\x7f]') && !self[key].matches('[\\\\x00-\\\\x1f\\\\x7f]'))")
-            .message("tags must not contain control characters")
+        validation = reserved_keys(),
+        validation = lengths_of_keys(),
+        validation = no_control_characters()
     )]
     #[schemars(extend("maxProperties" = 40, "additionalProperties" = {"type": "string", "maxLength": 256}))]
     pub tags: BTreeMap<String, String>,

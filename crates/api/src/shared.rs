@@ -6,6 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// A Kubernetes integer that the schema keeps at zero or above.
+pub fn unsigned(number: i32) -> u32 {
+    u32::try_from(number).unwrap_or(0)
+}
+
 /// Address of a Kubernetes API server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

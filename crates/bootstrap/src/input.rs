@@ -61,6 +61,8 @@ pub struct NodeInput {
     pub containerd: Option<String>,
     /// Where images are pulled from first.
     pub registry_mirrors: Vec<MirrorInput>,
+    /// What the disks of the instance itself are used for.
+    pub local_storage: Option<LocalStorage>,
     /// Files written before the kubelet starts.
     pub files: Vec<FileInput>,
     /// Shell commands that run before the kubelet starts, in order; the failure of one does not keep the others from
@@ -83,6 +85,14 @@ pub enum Compression {
     None,
     /// With gzip, which all three families unpack.
     Gzip,
+}
+
+/// What the disks of the instance itself are used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LocalStorage {
+    /// For the data of containers, striped over all disks.
+    #[serde(rename = "RAID0")]
+    Raid0,
 }
 
 /// A taint.

@@ -96,6 +96,9 @@ fn may_while_deleting(change: &Change) -> bool {
 fn creates_once(facts: &Facts<'_>, change: &Change) -> bool {
     match change {
         Change::Cluster { change: ClusterChange::Create(_), .. } => facts.is_absent(),
+        Change::Cluster { change: ClusterChange::AssociateIdentityProvider(new), .. } => {
+            facts.lacks_identity_provider(&new.name)
+        }
         Change::Addon { name, change: AddonChange::Create(..), .. } => !facts.shows_addon(name),
         Change::Entry { principal, change: EntryChange::Create(_), .. } => !facts.shows_entry(principal),
         Change::Cluster { .. }
@@ -119,7 +122,11 @@ fn is_recorded(record: &Recorded, change: &Change) -> bool {
             ClusterChange::Delete => record.deleting,
             ClusterChange::UpdateVersion { .. }
             | ClusterChange::UpdateConfig(_)
-            | ClusterChange::Encrypt(_) => record.update.as_ref().is_some_and(|it| it.id.is_none()),
+            | ClusterChange::Encrypt(_)
+            | ClusterChange::DisassociateIdentityProvider(_) => is_update_recorded(record),
+            ClusterChange::AssociateIdentityProvider(new) => {
+                is_update_recorded(record) && record.identity_provider.as_ref() == Some(&new.name)
+            }
             ClusterChange::RefreshInsights => true,
         },
         Change::Oidc(OidcChange::Create(_)) => record.oidc_provider.is_some(),
@@ -129,6 +136,10 @@ fn is_recorded(record: &Recorded, change: &Change) -> bool {
         | Change::Tags { .. }
         | Change::Oidc(OidcChange::Delete { .. }) => true,
     }
+}
+
+fn is_update_recorded(record: &Recorded) -> bool {
+    record.update.as_ref().is_some_and(|it| it.id.is_none())
 }
 
 fn is_next_version(facts: &Facts<'_>, change: &Change) -> bool {
@@ -173,6 +184,9 @@ fn deletes_only_own(facts: &Facts<'_>, change: &Change) -> bool {
         }
         Change::PodIdentity { change: PodIdentityChange::Delete { id }, .. } => facts.is_our_identity(id),
         Change::Oidc(OidcChange::Delete { arn }) => facts.is_our_provider(arn),
+        Change::Cluster { change: ClusterChange::DisassociateIdentityProvider(name), .. } => {
+            facts.is_our_identity_provider(name)
+        }
         Change::Cluster { .. }
         | Change::Addon { .. }
         | Change::Entry { .. }

@@ -278,6 +278,8 @@ pub(crate) fn in_words(query: &Query) -> String {
         Query::AccessPolicies { principal, .. } => format!("the access policies of {principal}"),
         Query::PodIdentities(_) => "the pod identity associations".to_owned(),
         Query::PodIdentity { id, .. } => format!("the pod identity association {id}"),
+        Query::IdentityProviders(_) => "the identity providers".to_owned(),
+        Query::IdentityProvider { name, .. } => format!("the identity provider {name}"),
         Query::Versions => "the Kubernetes versions that EKS offers".to_owned(),
         Query::AddonReleases { addon, kubernetes } => {
             format!("the versions of {addon} for Kubernetes {kubernetes}")

@@ -7,7 +7,8 @@ use crate::situation::{Situation, situation};
 use crate::steps::addon::Updates;
 use crate::steps::begin::{self, Standing};
 use crate::steps::{
-    addons, config, create, delete, entries, identities, oidc, reads, tags, updates, version, wait,
+    addons, config, create, delete, entries, identities, identity_provider, oidc, reads, tags, updates,
+    version, wait,
 };
 use crate::summary;
 use crate::{Desired, Memory, Observed, Plan, Recorded};
@@ -51,7 +52,10 @@ fn configure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
     identities::ensure(situation, draft);
     oidc::ensure(situation, draft, cluster);
     tags::ensure(situation, draft, cluster);
-    let configures = is_free && config::ensure(situation, draft, cluster, entries);
+    let provider = identity_provider::due(situation, draft);
+    let configures = is_free
+        && (config::ensure(situation, draft, cluster, entries)
+            || provider.is_some_and(|due| identity_provider::ensure(situation, draft, due)));
     addons::ensure(situation, draft, cluster, if is_free { Updates::Allowed } else { Updates::AfterUpgrade });
     if is_free && !configures {
         version::ensure(situation, draft, cluster);

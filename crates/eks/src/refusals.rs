@@ -4,11 +4,15 @@ use foo_calls::Refusal;
 use foo_model::Reason;
 use std::collections::BTreeSet;
 
-/// EKS refuses an update that would change nothing (messages as ACK and eksctl know them): it is as requested.
+/// EKS refuses an update that would change nothing (messages as ACK, eksctl and Terraform's provider know them): it is as requested.
 pub(crate) fn is_no_change(refusal: &Refusal) -> bool {
-    ["already at the desired configuration", "No changes needed", "No changes detected"]
-        .iter()
-        .any(|text| refusal.message.contains(text))
+    const MESSAGES: [&str; 4] = [
+        "already at the desired configuration",
+        "No changes needed",
+        "No changes detected",
+        "Identity provider config is not associated with cluster",
+    ];
+    MESSAGES.iter().any(|text| refusal.message.contains(text))
 }
 
 /// EKS has no room for control planes in a zone: the zones that its message names instead, if it names any.

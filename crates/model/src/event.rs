@@ -183,7 +183,7 @@ event_reasons! {
     "EKS begins to update the control plane by one minor version"
 
     EksClusterChanged Normal FooControlPlane
-    "configuration, add-ons, access entries, pod identity associations, the OIDC provider or tags of its cluster are changed, and why each"
+    "configuration, add-ons, access entries, pod identity associations, the OIDC provider, the identity provider or tags of its cluster are changed, and why each"
 
     ActionFailed Warning AnyKind
     "an action failed, or AWS rejected a change; once per text of the failure, for a managed network again after an hour"

@@ -33,6 +33,7 @@ pub mod notifications;
 pub mod object;
 pub mod operation;
 pub mod reason;
+pub mod requirements;
 pub mod settings;
 pub mod signal;
 pub mod targets;
@@ -64,14 +65,15 @@ pub use notifications::{NotificationType, Notifications};
 pub use object::{ObjectPlace, Storage};
 pub use operation::Operation;
 pub use reason::Reason;
+pub use requirements::Requirements;
 pub use settings::{GroupSettings, GroupSettingsChange, Protection};
 pub use signal::{Signal, SignalKind};
 pub use targets::{HealthInGroups, TargetHealth, TargetState, Targets, health_in};
 pub use template::{
     CapacityReservation, Cores, CpuCredits, HostnameType, InstanceOptions, InstancesMix, LaunchTemplate,
-    MetadataOptions, MixOverride, Placement, PlacementGroup, PrivateDns, ReservationPreference, SpotOptions,
-    SpotStrategy, StoredUserData, TemplateContent, TemplateHashes, TemplateRecord, Tenancy, UserData, Volume,
-    VolumeType,
+    MetadataOptions, MixOverride, OnDemandStrategy, Placement, PlacementGroup, PrivateDns,
+    ReservationPreference, SpotOptions, SpotStrategy, StoredUserData, TemplateContent, TemplateHashes,
+    TemplateRecord, Tenancy, UserData, Volume, VolumeType,
 };
 pub use time::{
     Agreement, Aws, AwsTime, Comparison, Difference, Kubernetes, KubernetesTime, Seconds, TimeOf, Timestamp,

@@ -2,6 +2,7 @@
 
 use super::ids::{ImageId, InstanceType, LaunchTemplateId, SecurityGroupId, SpecHash, TemplateVersion};
 use super::object::ObjectPlace;
+use super::requirements::Requirements;
 use super::time::AwsTime;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,8 +16,8 @@ use strum::IntoStaticStr;
 pub struct TemplateContent {
     /// Image to boot.
     pub image: ImageId,
-    /// Type of the instances; with a mix, its first override.
-    pub instance_type: InstanceType,
+    /// Type of the instances; with a mix, that of its first override, which has none if types are chosen by their attributes.
+    pub instance_type: Option<InstanceType>,
     /// Security groups of the first network interface, sorted.
     pub security_groups: Vec<SecurityGroupId>,
     /// Name of the instance profile.
@@ -287,6 +288,8 @@ pub struct InstancesMix {
     pub on_demand_base: u32,
     /// Share of on-demand instances above the base, 0–100.
     pub on_demand_percentage: u32,
+    /// How the type of an on-demand instance is chosen.
+    pub on_demand_strategy: OnDemandStrategy,
     /// How spot pools are chosen.
     pub spot_strategy: SpotStrategy,
     /// Highest spot price per hour in US dollars.
@@ -295,9 +298,31 @@ pub struct InstancesMix {
 
 /// One choice of a mix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MixOverride {
-    /// The type.
-    pub instance_type: InstanceType,
+pub enum MixOverride {
+    /// A type by its name.
+    Type(InstanceType),
+    /// All types with these attributes, without AWS's defaults.
+    Requirements(Requirements),
+}
+
+/// On-demand allocation strategies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "kebab-case")]
+#[expect(
+    missing_docs,
+    reason = "the names are AWS's own (Auto Scaling User Guide, \"Allocation strategies\")"
+)]
+pub enum OnDemandStrategy {
+    Prioritized,
+    LowestPrice,
+}
+
+impl OnDemandStrategy {
+    /// AWS's default: attributes have no order (Auto Scaling API Reference, `InstancesDistribution`).
+    pub fn default_for(overrides: &[MixOverride]) -> Self {
+        let by_attributes = overrides.iter().any(|it| matches!(it, MixOverride::Requirements(_)));
+        if by_attributes { Self::LowestPrice } else { Self::Prioritized }
+    }
 }
 
 /// Spot allocation strategies.

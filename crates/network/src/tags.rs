@@ -1,9 +1,10 @@
 //! The tags that each part has.
 
-use crate::desired::{Desired, Tier};
+use crate::desired::{Desired, DesiredGroup, Tier};
 use crate::role::Role;
 use foo_model::names::{TAG_CLUSTER, TAG_INSTALLATION, TAG_NETWORK, TAG_ROLE, are_in_one_namespace};
 use foo_model::network::Tags;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The tag of what the cluster of this name owns or uses, as cloud controllers know it.
 pub(crate) fn kubernetes_tag(name: &str) -> String {
@@ -26,8 +27,9 @@ pub(crate) fn of(desired: &Desired, role: &Role) -> Tags {
         tags.extend(of_kubernetes(desired));
         tags.extend(subnet.tags.clone());
     }
-    if is_for_nodes(desired, role) {
-        tags.extend(of_kubernetes(desired));
+    if let Some(group) = group(desired, role) {
+        tags.extend(group.tags.clone());
+        tags.extend(of_kubernetes(desired).filter(|_| group.is_for_nodes));
     }
     tags.insert(TAG_INSTALLATION.to_owned(), desired.installation.clone());
     tags.insert(TAG_CLUSTER.to_owned(), desired.cluster.clone());
@@ -45,8 +47,16 @@ pub(crate) fn name(desired: &Desired, role: &Role) -> String {
     format!("{}-{}", desired.cluster_name(), role.to_string().replace('/', "-"))
 }
 
-fn is_for_nodes(desired: &Desired, role: &Role) -> bool {
-    desired.security_groups.iter().any(|it| it.is_for_nodes && *role == Role::SecurityGroup(it.name.clone()))
+fn group<'a>(desired: &'a Desired, role: &Role) -> Option<&'a DesiredGroup> {
+    desired.security_groups.iter().find(|it| *role == Role::SecurityGroup(it.name.clone()))
+}
+
+/// The keys of the user's tags that each part has alone, by role; none of them is empty.
+pub(crate) fn own_keys(desired: &Desired) -> BTreeMap<Role, BTreeSet<String>> {
+    let subnets = desired.subnets.iter().map(|it| (Role::Subnet(it.key.clone()), &it.tags));
+    let groups = desired.security_groups.iter().map(|it| (Role::SecurityGroup(it.name.clone()), &it.tags));
+    let with_tags = subnets.chain(groups).filter(|(_, tags)| !tags.is_empty());
+    with_tags.map(|(role, tags)| (role, tags.keys().cloned().collect())).collect()
 }
 
 /// Whether the tags are those of this network: by its id, which anyone who may write the FooCluster can set in its annotation, and by its

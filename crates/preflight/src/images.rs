@@ -84,12 +84,14 @@ fn architectures<'a>(
 ) {
     let pairs = of_pools.flat_map(|(pool, images)| {
         images.into_iter().flat_map(move |image| {
-            let types = pool.types.iter().filter_map(|name| types.get(name.as_str()));
-            let others = types.filter(|one| one.architecture != image.architecture);
-            others.map(|one| {
+            let named = pool.types.iter().filter_map(|name| types.get(name.as_str()));
+            let named = named.map(|one| (one.instance_type.as_str(), one.architecture.as_str()));
+            let described = pool.described.iter().map(|one| (looked_up::DESCRIBED, one.architecture));
+            let others = named.chain(described).filter(|(_, runs)| *runs != image.architecture);
+            others.map(|(name, runs)| {
                 let finding = format!(
-                    "image {} is for {}, instance type {} is {}",
-                    image.id, image.architecture, one.instance_type, one.architecture
+                    "image {} is for {}, instance type {name} is {runs}",
+                    image.id, image.architecture
                 );
                 (finding, pool.name.as_str())
             })

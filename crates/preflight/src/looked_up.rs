@@ -46,8 +46,9 @@ pub(crate) async fn check<'a>(
     let wanted: Vec<_> = topology.pools.iter().flat_map(wanted).collect();
     // Where a type is not known, that is reported already.
     let results = wanted.iter().map(async |(pool, ami, version, _needed)| {
-        let types =
-            pool.types.iter().map(|name| types.get(name.as_str()).map(node)).collect::<Option<Vec<_>>>()?;
+        let named = pool.types.iter().map(|name| types.get(name.as_str()).map(node));
+        let described = pool.described.iter().map(|it| Some(it.node_type(DESCRIBED)));
+        let types = named.chain(described).collect::<Option<Vec<_>>>()?;
         Some(resolve(aws, Source::of(&ami.ami, Nodes { version: Some(version), types: &types })).await)
     });
     let results = join_all(results).await;
@@ -80,6 +81,9 @@ fn wanted(pool: &Pool) -> Vec<(&Pool, &LookedUp, &str, Needed)> {
     let known = versions.into_iter().filter_map(|(version, needed)| Some((version.as_deref()?, needed)));
     known.map(|(version, needed)| (pool, it, version, needed)).collect()
 }
+
+/// Stands for the names of instance types that are chosen by their attributes.
+pub(crate) const DESCRIBED: &str = "of mixedInstances.overrides[].requirements";
 
 fn node(info: &InstanceTypeInfo) -> NodeType<'_> {
     NodeType {

@@ -2,8 +2,10 @@
 
 use foo_api::FooMachinePoolSpec;
 use foo_api::cluster::ManagedNetwork;
-use foo_api::pool::{Ami, MaintenanceWindow, MixedInstances, RolloutStrategy};
-use foo_api::shared::NetworkReference;
+use foo_api::pool::{
+    Ami, InstanceRequirements, MaintenanceWindow, MixedInstances, RolloutStrategy, SmallestInstance,
+};
+use foo_api::shared::{NetworkReference, unsigned};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use std::collections::BTreeSet;
 
@@ -55,8 +57,10 @@ pub struct Pool {
     pub images: BTreeSet<String>,
     /// The image that is looked up, if none is named by its id.
     pub looked_up: Option<LookedUp>,
-    /// Instance types, if they are known.
+    /// Instance types, if they are known by their names.
     pub types: Vec<String>,
+    /// What the instance types have at least that are chosen by their attributes.
+    pub described: Vec<SmallestInstance>,
     /// How many of the replicas are spot instances.
     pub spot: u32,
     /// Instance profile of a Cluster that does not exist yet: one that runs is not checked for it.
@@ -93,8 +97,11 @@ impl Pool {
             None if spec.spot.is_some() => replicas,
             None => 0,
         };
-        let several = spec.mixed_instances.into_iter().flat_map(|mixed| mixed.overrides);
-        let several = several.map(|one| one.instance_type);
+        let mixed = spec.mixed_instances.as_ref();
+        let several: Vec<_> =
+            mixed.iter().flat_map(|mixed| mixed.instance_types().map(str::to_owned)).collect();
+        let requirements = mixed.iter().flat_map(|mixed| mixed.requirements());
+        let described = requirements.map(InstanceRequirements::smallest).collect();
         Self {
             name,
             object: None,
@@ -105,6 +112,7 @@ impl Pool {
             images: spec.ami.id.into_iter().collect(),
             spot,
             types: spec.instance_type.into_iter().chain(several).collect(),
+            described,
             subnets: spec.subnets,
             windows: spec.maintenance_windows,
         }
@@ -120,7 +128,7 @@ pub fn looked_up(ami: &Ami, now: String, target: &str) -> Option<LookedUp> {
 /// How many instances of a pool of several types are spot instances. Those on demand are rounded up (EC2 Auto Scaling
 /// API Reference, InstancesDistribution, `OnDemandPercentageAboveBaseCapacity`).
 fn spot(mixed: &MixedInstances, replicas: u32) -> u32 {
-    let base = u32::try_from(mixed.on_demand_base).unwrap_or_default();
+    let base = unsigned(mixed.on_demand_base);
     let percent = u32::try_from(mixed.on_demand_percentage).unwrap_or(100);
     let beyond = replicas.saturating_sub(base);
     beyond.saturating_sub(beyond.saturating_mul(percent).div_ceil(100))
@@ -129,7 +137,7 @@ fn spot(mixed: &MixedInstances, replicas: u32) -> u32 {
 /// A number, or a percentage of the replicas, rounded up, as the manager reads it.
 fn share(of: &IntOrString, replicas: u32) -> u32 {
     match of {
-        IntOrString::Int(number) => u32::try_from(*number).unwrap_or_default(),
+        IntOrString::Int(number) => unsigned(*number),
         IntOrString::String(text) => {
             let percent: u32 = text.trim_end_matches('%').parse().unwrap_or_default();
             replicas.saturating_mul(percent).div_ceil(100)

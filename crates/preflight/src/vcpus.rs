@@ -1,6 +1,7 @@
 //! vCPUs of the pools' instances against the quotas of the account, each family's and market's own.
 //!
-//! Of a pool of several types the smallest counts, and none if their quotas differ: only what cannot be is refused.
+//! Of a pool of several types the smallest counts, and none if their quotas differ, or if the types are chosen by their
+//! attributes: only what cannot be is refused.
 //! Instances of other clusters are not counted.
 
 use crate::account::Account;

@@ -77,9 +77,9 @@ pub(crate) async fn before_workers_upgrade(
         pool.profile = None;
         if pool.images.is_empty() {
             match clouds.seen.template(&topology.cluster, &pool.name) {
-                Some(Template { ami, types }) => {
+                Some(Template { ami, types, described }) => {
                     let next = Some(request.to_kubernetes_version.clone());
-                    pool.types = types;
+                    (pool.types, pool.described) = (types, described);
                     pool.looked_up = Some(LookedUp { ami, now: None, next });
                 }
                 None => unseen.push(pool.name.as_str()),

@@ -4,7 +4,7 @@
 //! Core computes a topology, and so shows it, many times before the workers take a version. A replica that was started
 //! in between may not have seen it: then it does not know.
 
-use foo_api::pool::Ami;
+use foo_api::pool::{Ami, SmallestInstance};
 use foo_preflight::topology::{Pool, Topology};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -23,6 +23,8 @@ pub(crate) struct Template {
     pub(crate) ami: Ami,
     /// Its instance types.
     pub(crate) types: Vec<String>,
+    /// What those have at least that are chosen by their attributes.
+    pub(crate) described: Vec<SmallestInstance>,
 }
 
 impl Seen {
@@ -30,7 +32,8 @@ impl Seen {
     pub(crate) fn note(&self, topology: &Topology) {
         let template = |pool: &Pool| {
             let looked_up = pool.looked_up.as_ref()?;
-            let template = Template { ami: looked_up.ami.clone(), types: pool.types.clone() };
+            let (ami, types, described) = (looked_up.ami.clone(), pool.types.clone(), pool.described.clone());
+            let template = Template { ami, types, described };
             Some((pool.name.clone(), template))
         };
         let pools: BTreeMap<String, Template> = topology.pools.iter().filter_map(template).collect();

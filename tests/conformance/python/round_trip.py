@@ -319,6 +319,10 @@ def test_life_of_a_cluster():
     key = {"resources": ["secrets"], "provider": {"keyArn": "arn:aws:kms:eu-central-1:123456789012:key/1"}}
     assert updated(EKS.associate_encryption_config, clusterName="main", encryptionConfig=[key]) == "AssociateEncryptionConfig"
     assert update["id"] in EKS.list_updates(name="main")["updateIds"]
+    tier = {"controlPlaneScalingConfig": {"tier": "tier-xl"}}
+    assert updated(EKS.update_cluster_config, name="main", **tier) == "ControlPlaneScalingConfigUpdate"
+    assert EKS.describe_cluster(name="main")["cluster"]["controlPlaneScalingConfig"] == tier["controlPlaneScalingConfig"]
+    refused("InvalidParameterException", EKS.update_cluster_config, name="main", **tier)
     assert EKS.list_nodegroups(clusterName="main")["nodegroups"] == []
     assert EKS.list_fargate_profiles(clusterName="main")["fargateProfileNames"] == []
     arn = main["arn"]
@@ -361,6 +365,21 @@ def test_access_to_a_cluster():
     assert EKS.describe_access_entry(**ops)["accessEntry"]["kubernetesGroups"] == ["viewers"]
     EKS.delete_access_entry(**ops)
     refused("ResourceNotFoundException", EKS.describe_access_entry, **ops)
+
+    people = {"identityProviderConfigName": "people", "issuerUrl": "https://id.example.com", "clientId": "k8s"}
+    own = EKS.describe_cluster(name="access")["cluster"]["identity"]["oidc"]["issuer"]
+    refused("InvalidParameterException", EKS.associate_identity_provider_config, **of, oidc={**people, "issuerUrl": own})
+    associate = {**of, "oidc": {**people, "requiredClaims": {"hd": "example.com"}}}
+    assert updated(EKS.associate_identity_provider_config, **associate) == "AssociateIdentityProviderConfig"
+    other = {**people, "identityProviderConfigName": "other"}
+    refused("InvalidRequestException", EKS.associate_identity_provider_config, **of, oidc=other)
+    named = only(EKS.list_identity_provider_configs(**of), "identityProviderConfigs")
+    found = EKS.describe_identity_provider_config(**of, identityProviderConfig=named)["identityProviderConfig"]["oidc"]
+    assert (found["status"], found["requiredClaims"]) == ("ACTIVE", {"hd": "example.com"})
+    request = {**of, "identityProviderConfig": named}
+    assert updated(EKS.disassociate_identity_provider_config, **request) == "DisassociateIdentityProviderConfig"
+    refused("InvalidRequestException", EKS.disassociate_identity_provider_config, **request)
+    refused("ResourceNotFoundException", EKS.describe_identity_provider_config, **request)
 
     pod = {**of, "namespace": "apps", "serviceAccount": "web"}
     made = EKS.create_pod_identity_association(**pod, roleArn=ROLE("web"))["association"]
@@ -830,6 +849,23 @@ def test_mixed_instances():
     assert len(spot) == 2
     AUTOSCALING.update_auto_scaling_group(AutoScalingGroupName="mixed", MaxSize=5)
     assert group("mixed")["MixedInstancesPolicy"] == found["MixedInstancesPolicy"]
+    requirements = {
+        "VCpuCount": {"Min": 2, "Max": 4},
+        "MemoryMiB": {"Min": 4096},
+        "MemoryGiBPerVCpu": {"Min": 0.5},
+        "CpuManufacturers": ["intel", "amd"],
+        "InstanceGenerations": ["current"],
+        "BareMetal": "excluded",
+        "OnDemandMaxPricePercentageOverLowestPrice": 50,
+    }
+    by_attributes = {
+        "LaunchTemplate": {"Overrides": [{"InstanceRequirements": requirements}]},
+        "InstancesDistribution": {"OnDemandAllocationStrategy": "lowest-price"},
+    }
+    AUTOSCALING.update_auto_scaling_group(AutoScalingGroupName="mixed", MixedInstancesPolicy=by_attributes)
+    found = group("mixed")["MixedInstancesPolicy"]
+    assert found["LaunchTemplate"]["Overrides"] == [{"InstanceRequirements": requirements}]
+    assert found["InstancesDistribution"]["OnDemandAllocationStrategy"] == "lowest-price"
     AUTOSCALING.update_auto_scaling_group(
         AutoScalingGroupName="mixed", LaunchTemplate={"LaunchTemplateName": "mixed", "Version": "1"}
     )

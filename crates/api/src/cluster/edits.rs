@@ -132,16 +132,18 @@ pub(super) fn same_way_of_subnets() -> Rule {
     )
 }
 
-/// Listed subnets that exist stay as they are. One that is not as listed already has failed: its entry can become what AWS has.
+/// Listed subnets that exist stay as they are, except for their tags. One that is not as listed already has failed: its entry can
+/// become what AWS has.
 pub(super) fn no_subnet_changed() -> Rule {
     let is_it = format!("{} && part.role.endsWith('/' + old.name)", is_subnet(""));
     let failed =
         format!("has(STATUS.resources) && STATUS.resources.exists(part, {is_it} && part.state == 'Failed')");
     let same_role = "NEW.subnets.list.exists(new, new.name == old.name && new.type == old.type)";
+    let same = "NEW.subnets.list.exists(new, new.name == old.name && new.type == old.type && new.zone == old.zone && new.cidr == old.cidr)";
     let there = exists(&is_it);
     managed(&format!(
         "!has(OLD.subnets) || !has(OLD.subnets.list) || !has(NEW.subnets) || !has(NEW.subnets.list) || \
-         OLD.subnets.list.all(old, NEW.subnets.list.exists(new, new == old) || !{there} || ({failed} && {same_role}))"
+         OLD.subnets.list.all(old, {same} || !{there} || ({failed} && {same_role}))"
     ))
     .message(
         "entries of network.managed.subnets.list whose subnets exist cannot be changed or removed: AWS cannot move or resize \

@@ -1,9 +1,12 @@
 //! Security groups of a network that the provider creates.
 
+use super::tags::reserved_keys;
+use crate::tags::{lengths_of_keys, no_control_characters};
 use kube::KubeSchema;
 use kube::core::Rule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Rules of the network's security groups, in addition to those that the provider creates: nodes reach each other and the
 /// API server, and the API server reaches kubelets and webhooks. All outbound traffic is allowed.
@@ -21,12 +24,32 @@ pub struct SecurityGroups {
     #[schemars(length(max = 30))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
     pub node: Vec<SecurityGroupRule>,
+    /// Tags of the groups that every cluster has, for controllers that find security groups by them: Karpenter, for example.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tags: Option<GroupTags>,
     /// Additional groups, up to 8. The provider attaches them to no instance: pools select them in `spec.securityGroups` by
     /// their tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 8))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
     pub additional: Vec<NamedGroup>,
+}
+
+/// Tags of security groups, in addition to those of everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupTags {
+    /// Of the group `node`, up to 10. The key `Name` and keys that begin with `aws:`, `infrastructure.foo.com/` or
+    /// `kubernetes.io/` are reserved.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[x_kube(validation = reserved_keys(), validation = lengths_of_keys(), validation = no_control_characters())]
+    #[schemars(extend("maxProperties" = 10, "additionalProperties" = {"type": "string", "maxLength": 256}))]
+    pub node: BTreeMap<String, String>,
+    /// Of the group `controlPlane`, up to 10. The same keys are reserved.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[x_kube(validation = reserved_keys(), validation = lengths_of_keys(), validation = no_control_characters())]
+    #[schemars(extend("maxProperties" = 10, "additionalProperties" = {"type": "string", "maxLength": 256}))]
+    pub control_plane: BTreeMap<String, String>,
 }
 
 /// Groups that rules name exist.
@@ -68,6 +91,12 @@ pub struct NamedGroup {
     #[schemars(length(max = 30))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
     pub rules: Vec<SecurityGroupRule>,
+    /// Its tags, in addition to those of everything, up to 10. The key `Name` and keys that begin with `aws:`,
+    /// `infrastructure.foo.com/` or `kubernetes.io/` are reserved.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[x_kube(validation = reserved_keys(), validation = lengths_of_keys(), validation = no_control_characters())]
+    #[schemars(extend("maxProperties" = 10, "additionalProperties" = {"type": "string", "maxLength": 256}))]
+    pub tags: BTreeMap<String, String>,
 }
 
 /// An ingress rule of a security group, for one peer.

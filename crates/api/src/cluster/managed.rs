@@ -2,8 +2,10 @@
 
 use super::endpoints::Endpoint;
 use super::groups::SecurityGroups;
+use super::tags::{reserved_keys, subnet_keys};
 use crate::patterns;
 use crate::shared::DeletionPolicy;
+use crate::tags::{lengths_of_keys, no_control_characters};
 use kube::KubeSchema;
 use kube::core::Rule;
 use schemars::JsonSchema;
@@ -90,12 +92,9 @@ pub struct ManagedNetwork {
     /// `infrastructure.foo.com/` or `kubernetes.io/` and the key `Name` are reserved.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[x_kube(
-        validation = Rule::new("self.all(key, key != 'Name' && !key.startsWith('aws:') && !key.startsWith('infrastructure.foo.com/') && !key.startsWith('kubernetes.io/'))")
-            .message("tags must not be named Name or begin with aws:, infrastructure.foo.com/ or kubernetes.io/"),
-        validation = Rule::new("self.all(key, size(key) >= 1 && size(key) <= 128)")
-            .message("keys of tags must have 1 to 128 characters"),
-        validation = Rule::new("self.all(key, !key.matches('[\\\\x00-\\\\x1f\\\\x7f]') && !self[key].matches('[\\\\x00-\\\\x1f\\\\x7f]'))")
-            .message("tags must not contain control characters")
+        validation = reserved_keys(),
+        validation = lengths_of_keys(),
+        validation = no_control_characters()
     )]
     #[schemars(extend("maxProperties" = 30, "additionalProperties" = {"type": "string", "maxLength": 256}))]
     pub tags: BTreeMap<String, String>,
@@ -193,7 +192,9 @@ pub struct Zones {
 #[serde(rename_all = "camelCase")]
 #[x_kube(
     validation = Rule::new("!has(self.list) || !has(self.types) && !has(self.sizes)")
-        .message("types and sizes cannot be set with list")
+        .message("types and sizes cannot be set with list"),
+    validation = Rule::new("!has(self.list) || !has(self.tags)")
+        .message("tags cannot be set with list, whose entries have tags of their own")
 )]
 pub struct ManagedSubnets {
     /// Which subnets each zone has. Default: `Public` and `Private`. Types can be added; those of which
@@ -208,8 +209,11 @@ pub struct ManagedSubnets {
     /// Sizes of the subnets. Cannot be changed, added or removed once such subnets exist: AWS cannot resize a subnet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<SubnetSizes>,
-    /// All subnets, one by one. Set this, or `types` and `sizes`. Subnets can be added; those that exist cannot
-    /// be changed or removed.
+    /// Tags of the subnets of a type, for controllers that find subnets by them: Karpenter, the AWS Load Balancer Controller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tags: Option<SubnetTags>,
+    /// All subnets, one by one. Set this, or `types`, `sizes` and `tags`. Subnets can be added; those that exist cannot
+    /// be changed, except for their tags, or removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 32))]
     #[x_kube(
@@ -220,6 +224,25 @@ pub struct ManagedSubnets {
             .message("two subnets cannot have the same cidr")
     )]
     pub list: Option<Vec<SubnetSpec>>,
+}
+
+/// Tags of the subnets of each type, in addition to those of everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SubnetTags {
+    /// Of public subnets, up to 10. `kubernetes.io/role/elb` has the value `1` unless it is set here; `0` keeps load balancers
+    /// away. The key `Name` and keys that begin with `aws:`, `infrastructure.foo.com/` or, besides the two for load balancers,
+    /// `kubernetes.io/` are reserved.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[x_kube(validation = subnet_keys(), validation = lengths_of_keys(), validation = no_control_characters())]
+    #[schemars(extend("maxProperties" = 10, "additionalProperties" = {"type": "string", "maxLength": 256}))]
+    pub public: BTreeMap<String, String>,
+    /// Of private subnets, up to 10. `kubernetes.io/role/internal-elb` has the value `1` unless it is set here. The same keys are
+    /// reserved.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[x_kube(validation = subnet_keys(), validation = lengths_of_keys(), validation = no_control_characters())]
+    #[schemars(extend("maxProperties" = 10, "additionalProperties" = {"type": "string", "maxLength": 256}))]
+    pub private: BTreeMap<String, String>,
 }
 
 /// Types of subnets.
@@ -265,6 +288,14 @@ pub struct SubnetSpec {
     #[schemars(length(max = 18))]
     #[x_kube(validation = is_range(Of::Itself), validation = begins_it(Of::Itself))]
     pub cidr: String,
+    /// Tags of this subnet, in addition to those of everything, up to 10; for example `karpenter.sh/discovery`. The tag for load
+    /// balancers, `kubernetes.io/role/elb` or `kubernetes.io/role/internal-elb`, has the value `1` unless it is set here; `0` keeps
+    /// load balancers away. The key `Name` and keys that begin with `aws:`, `infrastructure.foo.com/` or, besides these two,
+    /// `kubernetes.io/` are reserved.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[x_kube(validation = subnet_keys(), validation = lengths_of_keys(), validation = no_control_characters())]
+    #[schemars(extend("maxProperties" = 10, "additionalProperties" = {"type": "string", "maxLength": 256}))]
+    pub tags: BTreeMap<String, String>,
 }
 
 /// How many NAT gateways the network has. Each costs money by the hour and by the gigabyte, and needs an Elastic IP

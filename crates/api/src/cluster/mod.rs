@@ -8,12 +8,13 @@ mod managed;
 mod network;
 mod requested;
 mod status;
+mod tags;
 
 pub use endpoints::{Endpoint, EndpointName, EndpointType};
-pub use groups::{NamedGroup, Ports, RuleProtocol, RuleSource, SecurityGroupRule, SecurityGroups};
+pub use groups::{GroupTags, NamedGroup, Ports, RuleProtocol, RuleSource, SecurityGroupRule, SecurityGroups};
 pub use managed::{
     Deletion, DriftPolicy, Egress, Leftovers, ManagedNetwork, ManagedSubnets, NatMode, SubnetSizes,
-    SubnetSpec, SubnetType, Zones,
+    SubnetSpec, SubnetTags, SubnetType, Zones,
 };
 pub use network::{ExistingNetwork, Network};
 pub use requested::{NoRange, RequestedZones};

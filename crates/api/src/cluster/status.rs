@@ -158,6 +158,10 @@ pub struct NetworkResource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub reached: Option<String>,
+    /// Internal: keys of the user's tags of this resource alone. Can change in any release.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 50))]
+    pub tag_keys: Vec<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]

@@ -3,6 +3,7 @@
 
 use crate::patterns;
 use crate::shared::DeletionPolicy;
+use crate::tags::{lengths_of_keys, reserved_keys};
 use kube::KubeSchema;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -90,12 +91,22 @@ pub struct Eks {
     /// Whether IAM gets an OIDC provider for the cluster's issuer, for IAM roles for service accounts. Default: false.
     #[serde(default)]
     pub oidc_provider: bool,
+    /// OpenID Connect identity provider whose users the API server knows, beside those of IAM. EKS has one per cluster, and changes
+    /// none: the provider disassociates one that differs, if it associated it, and associates the other one; until EKS has done both,
+    /// which takes more than half an hour, its users have no access. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity_provider: Option<IdentityProvider>,
     /// How upgrades of the Kubernetes version are made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upgrade: Option<Upgrade>,
     /// What EKS does with the cluster at the end of standard support. Default: as EKS has it, `EXTENDED` for new clusters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upgrade_policy: Option<UpgradePolicy>,
+    /// Capacity of the control plane (EKS Provisioned Control Plane), for clusters of Kubernetes 1.28 or later. Every tier besides
+    /// `standard` is billed by the hour. Back to `standard`, the database of the cluster must not have more than 8 GB. Default: as EKS
+    /// has it, `standard` for new clusters: set `standard` to leave a tier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scaling_tier: Option<ScalingTier>,
     /// Whether AWS may shift traffic of the control plane away from an impaired zone (Amazon Application Recovery Controller).
     /// Default: false.
     #[serde(default)]
@@ -108,14 +119,10 @@ pub struct Eks {
     /// `Retain` for one that it adopted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion_policy: Option<DeletionPolicy>,
-    /// Tags of the EKS cluster, besides the provider's. They are not propagated to other resources.
+    /// Tags of the EKS cluster, besides the provider's. What belongs to the cluster gets them when the provider creates it; later
+    /// changes concern the cluster only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[x_kube(
-        validation = Rule::new("self.all(key, !key.startsWith('aws:') && !key.startsWith('infrastructure.foo.com/'))")
-            .message("tags must not begin with aws: or infrastructure.foo.com/"),
-        validation = Rule::new("self.all(key, size(key) >= 1 && size(key) <= 128)")
-            .message("keys of tags must have 1 to 128 characters")
-    )]
+    #[x_kube(validation = reserved_keys(), validation = lengths_of_keys())]
     #[schemars(extend("maxProperties" = 40, "additionalProperties" = {"type": "string", "maxLength": 256}))]
     pub tags: BTreeMap<String, String>,
     /// Whether the provider adopts an EKS cluster of this name that exists and has no owner, as it is: what is unset, empty or false
@@ -361,6 +368,78 @@ pub struct PodIdentityAssociation {
     #[serde(rename = "roleARN")]
     #[schemars(length(max = 2048), regex(pattern = ROLE_ARN))]
     pub role_arn: String,
+}
+
+/// An OpenID Connect identity provider (EKS User Guide, "Grant users access to Kubernetes with an external OIDC provider").
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new("!has(self.groupsPrefix) || has(self.groupsClaim)")
+        .message("groupsPrefix is put before the groups of groupsClaim: set groupsClaim")
+)]
+pub struct IdentityProvider {
+    /// Name of the configuration in EKS.
+    #[schemars(length(min = 1, max = 100), regex(pattern = r"^[0-9A-Za-z][0-9A-Za-z_-]*$"))]
+    pub name: String,
+    /// URL of the issuer, as `iss` in its tokens has it, without a query. EKS reads `.well-known/openid-configuration` below it over the
+    /// internet, and accepts no self-signed certificate. It must not be the issuer of the cluster.
+    #[serde(rename = "issuerURL")]
+    #[schemars(length(max = 1024), regex(pattern = r"^https://[^?#\s]+$"))]
+    pub issuer_url: String,
+    /// Id of the client, which is the audience of its tokens.
+    #[serde(rename = "clientID")]
+    #[schemars(length(min = 1, max = 1024))]
+    pub client_id: String,
+    /// Claim of the token that has the name of the user. Default: `sub`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 256))]
+    pub username_claim: Option<String>,
+    /// What is put before the name of the user; `-` for nothing. Default: `<issuerURL>#`, and nothing before an `email`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[x_kube(
+        validation = Rule::new("!self.contains('system:')").message("usernamePrefix must not contain system:")
+    )]
+    #[schemars(length(min = 1, max = 256))]
+    pub username_prefix: Option<String>,
+    /// Claim of the token that has the groups of the user. Default: users have no groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 256))]
+    pub groups_claim: Option<String>,
+    /// What is put before the name of each group. Default: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[x_kube(
+        validation = Rule::new("!self.contains('system:')").message("groupsPrefix must not contain system:")
+    )]
+    #[schemars(length(min = 1, max = 256))]
+    pub groups_prefix: Option<String>,
+    /// Claims that a token must have, with their values.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[x_kube(
+        validation = Rule::new("self.all(claim, size(claim) >= 1 && size(claim) <= 63)")
+            .message("names of required claims must have 1 to 63 characters")
+    )]
+    #[schemars(extend("maxProperties" = 40, "additionalProperties" = {"type": "string", "minLength": 1, "maxLength": 253}))]
+    pub required_claims: BTreeMap<String, String>,
+}
+
+/// Capacity of a control plane, as EKS names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum ScalingTier {
+    /// EKS scales the control plane by its load.
+    #[serde(rename = "standard")]
+    Standard,
+    /// The smallest capacity that is provisioned.
+    #[serde(rename = "tier-xl")]
+    Xl,
+    /// About twice as many requests at a time.
+    #[serde(rename = "tier-2xl")]
+    TwoXl,
+    /// About four times as many.
+    #[serde(rename = "tier-4xl")]
+    FourXl,
+    /// About eight times as many.
+    #[serde(rename = "tier-8xl")]
+    EightXl,
 }
 
 /// How upgrades of the Kubernetes version are made.

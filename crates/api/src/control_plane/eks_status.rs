@@ -96,6 +96,9 @@ pub struct EksRecord {
     /// ARN of the OIDC provider that the provider created, or was about to.
     #[serde(default, rename = "oidcProviderARN", skip_serializing_if = "Option::is_none")]
     pub oidc_provider_arn: Option<String>,
+    /// Name of the identity provider configuration that the provider associated, or was about to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity_provider: Option<String>,
     /// Whether the deletion of the cluster was about to be sent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleting: bool,

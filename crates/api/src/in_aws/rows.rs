@@ -331,6 +331,12 @@ pub const ROWS: &[Row] = &[
         title: "Tag",
         fields: &[
             (POOL, "spec.tags{}"),
+            (CLUSTER, "spec.network.managed.securityGroups.additional[].tags{}"),
+            (CLUSTER, "spec.network.managed.securityGroups.tags.controlPlane{}"),
+            (CLUSTER, "spec.network.managed.securityGroups.tags.node{}"),
+            (CLUSTER, "spec.network.managed.subnets.list[].tags{}"),
+            (CLUSTER, "spec.network.managed.subnets.tags.private{}"),
+            (CLUSTER, "spec.network.managed.subnets.tags.public{}"),
             (CLUSTER, "spec.network.managed.tags{}"),
             (CONTROL_PLANE, "spec.eks.tags{}"),
         ],

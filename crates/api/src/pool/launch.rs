@@ -1,6 +1,7 @@
 //! What instances are launched from, besides their image: instance types, volumes, metadata service, spot or on demand.
 
 use super::instance::Switch;
+use super::requirements::InstanceRequirements;
 use crate::patterns;
 use kube::KubeSchema;
 use schemars::JsonSchema;
@@ -32,8 +33,20 @@ pub struct UserDataBucket {
 /// Several instance types, and on-demand and spot instances in one Auto Scaling group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new("self.overrides.all(it, has(it.instanceType)) || self.overrides.all(it, has(it.requirements))")
+        .message("either all of overrides have instanceType, or all have requirements"),
+    validation = Rule::new("!has(self.overrides[0].requirements) || size(self.overrides) <= 4")
+        .message("a group has at most 4 sets of requirements"),
+    validation = Rule::new("!has(self.overrides[0].requirements) || self.overrides.all(it, (has(it.requirements.architecture) ? it.requirements.architecture : 'x86_64') == (has(self.overrides[0].requirements.architecture) ? self.overrides[0].requirements.architecture : 'x86_64'))")
+        .message("all requirements need the same architecture: a pool has one image"),
+    validation = Rule::new("!has(self.onDemandStrategy) || self.onDemandStrategy != 'prioritized' || !has(self.overrides[0].requirements)")
+        .message("onDemandStrategy prioritized needs a list of instance types: requirements have no order"),
+    validation = Rule::new("!has(self.spotStrategy) || self.spotStrategy != 'capacity-optimized-prioritized' || !has(self.overrides[0].requirements)")
+        .message("spotStrategy capacity-optimized-prioritized needs a list of instance types: requirements have no order")
+)]
 pub struct MixedInstances {
-    /// Instance types that AWS may choose from, in order of preference, 1 to 40.
+    /// What AWS may choose from: 1 to 40 instance types in order of preference, or 1 to 4 sets of attributes.
     #[schemars(length(min = 1, max = 40))]
     #[x_kube(merge_strategy = ListMerge::Atomic)]
     pub overrides: Vec<MixedInstancesOverride>,
@@ -46,6 +59,11 @@ pub struct MixedInstances {
     #[serde(default = "all")]
     #[schemars(range(min = 0, max = 100))]
     pub on_demand_percentage: i32,
+    /// On-demand allocation strategy: how AWS chooses the instance type of an on-demand instance. `prioritized`: the first one in
+    /// the order of `overrides` that is available; not with `requirements`. Default: `prioritized` for a list of instance types,
+    /// `lowest-price` for `requirements`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_demand_strategy: Option<OnDemandStrategy>,
     /// Spot allocation strategy: how AWS chooses the instance type and zone of a spot instance. Default:
     /// `price-capacity-optimized`.
     #[serde(default)]
@@ -60,13 +78,48 @@ fn all() -> i32 {
     100
 }
 
-/// One of several instance types.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// One of several instance types, or all types with certain attributes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
+#[x_kube(validation = Rule::new("has(self.instanceType) != has(self.requirements)").message("set either instanceType or requirements"))]
 pub struct MixedInstancesOverride {
-    /// EC2 instance type, for example `m7i.large`.
+    /// EC2 instance type, for example `m7i.large`. Set either this or `requirements`. A change of the first one replaces the
+    /// instances (`rollout`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), regex(pattern = patterns::INSTANCE_TYPE))]
-    pub instance_type: String,
+    pub instance_type: Option<String>,
+    /// Attributes of instance types: AWS launches any type that has them. A change concerns new instances only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requirements: Option<InstanceRequirements>,
+}
+
+/// On-demand allocation strategies, as AWS names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnDemandStrategy {
+    /// The first one in the order of `overrides` that is available.
+    Prioritized,
+    /// The cheapest one in each zone.
+    LowestPrice,
+}
+
+impl MixedInstancesOverride {
+    /// One instance type.
+    pub fn of_type(name: impl Into<String>) -> Self {
+        Self { instance_type: Some(name.into()), requirements: None }
+    }
+}
+
+impl MixedInstances {
+    /// The instance types of the list, preferred ones first; none if they are chosen by their attributes.
+    pub fn instance_types(&self) -> impl Iterator<Item = &str> {
+        self.overrides.iter().filter_map(|choice| choice.instance_type.as_deref())
+    }
+
+    /// The sets of attributes that instance types are chosen by.
+    pub fn requirements(&self) -> impl Iterator<Item = &InstanceRequirements> {
+        self.overrides.iter().filter_map(|choice| choice.requirements.as_ref())
+    }
 }
 
 /// Spot allocation strategies, as AWS names them.

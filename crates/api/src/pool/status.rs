@@ -39,9 +39,12 @@ pub struct FooMachinePoolStatus {
     /// Kubernetes version that the MachinePool requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Instance type; with `mixedInstances`, the first one.
+    /// Instance type; with `mixedInstances`, the first one of its list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance_type: Option<String>,
+    /// What AWS chose, with `mixedInstances`: the number of instances of each type, those that leave included.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub instance_types: BTreeMap<String, i32>,
     /// Resources of one Node of the pool (`cpu`, `memory`, `nvidia.com/gpu`, …). cluster-autoscaler needs
     /// them to scale from zero.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -1,8 +1,8 @@
 //! What the provider writes for Amazon Linux 2023.
 
-use super::node_config::{ClusterDetails, Containerd, Kubelet, Spec};
+use super::node_config::{ClusterDetails, Containerd, Instance, Kubelet, LocalStorage, Spec};
 use crate::common::Common;
-use crate::input::{FileInput, MirrorInput, NodeInput};
+use crate::input::{self, FileInput, MirrorInput, NodeInput};
 use crate::json::{self, Reader};
 use crate::refusal::Refusals;
 use crate::shell;
@@ -36,8 +36,18 @@ pub(super) fn spec(common: &Common, node: &NodeInput, refusals: &mut Refusals) -
             ..ClusterDetails::default()
         },
         containerd: Containerd { config: containerd(node, refusals), ..Containerd::default() },
+        instance: Instance { local_storage: local_storage(node), ..Instance::default() },
         kubelet: Kubelet { config, flags: labels_flag(common), ..Kubelet::default() },
         ..Spec::default()
+    }
+}
+
+fn local_storage(node: &NodeInput) -> LocalStorage {
+    match node.local_storage {
+        None => LocalStorage::default(),
+        Some(input::LocalStorage::Raid0) => {
+            LocalStorage { strategy: "RAID0".into(), ..LocalStorage::default() }
+        }
     }
 }
 

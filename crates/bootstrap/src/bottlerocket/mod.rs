@@ -7,7 +7,7 @@ mod read;
 pub(crate) use read::read;
 
 use crate::common::Common;
-use crate::input::NodeInput;
+use crate::input::{LocalStorage, NodeInput};
 use crate::kubelet;
 use crate::refusal::Refusals;
 use serde_json::{Map, Value, json};
@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 pub(crate) fn render(common: &Common, node: &NodeInput, refusals: &mut Refusals) -> Option<String> {
     refuse_shell(node, refusals);
     let mut settings = settings(common);
+    settings.extend(node.local_storage.map(local_storage));
     if let Some(text) = &node.extra {
         extra::merge(&mut settings, text, refusals)?;
     }
@@ -77,6 +78,27 @@ fn settings(common: &Common) -> Map<String, Value> {
         settings.insert("container-registry".into(), json!({"mirrors": mirrors}));
     }
     settings
+}
+
+/// Before other commands of the boot, which run in the order of their names (Bottlerocket, "Bootstrap Commands": "Configure
+/// ephemeral disks"). Without disks the commands do nothing.
+fn local_storage(storage: LocalStorage) -> (String, Value) {
+    let commands = match storage {
+        LocalStorage::Raid0 => json!([
+            ["apiclient", "ephemeral-storage", "init"],
+            [
+                "apiclient",
+                "ephemeral-storage",
+                "bind",
+                "--dirs",
+                "/var/lib/containerd",
+                "/var/lib/kubelet",
+                "/var/log/pods"
+            ],
+        ]),
+    };
+    let command = json!({"commands": commands, "mode": "always", "essential": true});
+    ("bootstrap-commands".into(), json!({"000-local-storage": command}))
 }
 
 /// In the order of names, whatever the features of the crates: the same settings are the same bytes.

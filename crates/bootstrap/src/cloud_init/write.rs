@@ -19,6 +19,12 @@ pub(crate) fn render(common: &Common, node: &NodeInput, refusals: &mut Refusals)
             "for the family CloudInit the image has containerd's configuration: write that file with files",
         );
     }
+    if node.local_storage.is_some() {
+        refusals.unsupported(
+            "localStorage",
+            "for the family CloudInit no program of the image sets up local disks: use preCommands",
+        );
+    }
     let mut config = match &node.extra {
         Some(text) => extra(text, refusals)?,
         None => Map::new(),

@@ -6,6 +6,7 @@
 use crate::sample::{cluster, ipv6_cluster, plain, rich, with_mirrors, with_shell};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use foo_bootstrap::input::LocalStorage;
 use foo_bootstrap::{ClusterInput, Compression, Family, NodeInput, render};
 use similar_asserts::assert_eq;
 use std::path::Path;
@@ -37,9 +38,9 @@ fn al2023() {
     let mut node = with_mirrors(with_shell(Family::AL2023));
     node.containerd =
         Some("[plugins.'io.containerd.cri.v1.runtime'.containerd]\ndiscard_unpacked_layers = false\n".into());
+    node.local_storage = Some(LocalStorage::Raid0);
     node.extra = Some(
-        "---\napiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  featureGates:\n    FastImagePull: true\n  \
-         instance:\n    localStorage:\n      strategy: RAID0\n  kubelet:\n    config:\n      serializeImagePulls: false\n    \
+        "---\napiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  featureGates:\n    FastImagePull: true\n  kubelet:\n    config:\n      serializeImagePulls: false\n    \
          flags: [--v=4]\n"
             .into(),
     );
@@ -53,10 +54,11 @@ fn bottlerocket() {
     let mut node = with_mirrors(rich(Family::Bottlerocket));
     node.extra = Some(
         "[settings.host-containers.admin]\nenabled = true\n[settings.kubernetes]\nstatic-pods-enabled = true\n\
-         [settings.kubernetes.node-labels]\n\"a.b/c\" = \"d\"\n[settings.bootstrap-commands.storage]\n\
-         commands = [[\"apiclient\", \"ephemeral-storage\", \"init\"]]\nmode = \"always\"\nessential = true\n"
+         [settings.kubernetes.node-labels]\n\"a.b/c\" = \"d\"\n[settings.bootstrap-commands.fips]\n\
+         commands = [[\"apiclient\", \"report\", \"fips\"]]\nmode = \"always\"\nessential = false\n"
             .into(),
     );
+    node.local_storage = Some(LocalStorage::Raid0);
     check("bottlerocket-rich.toml", &cluster(), &node);
     check("bottlerocket-ipv6.toml", &ipv6_cluster(), &plain(Family::Bottlerocket));
 }

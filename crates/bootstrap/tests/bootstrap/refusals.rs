@@ -1,7 +1,7 @@
 //! What is refused, and in which words.
 
 use crate::sample::{cluster, file, map, plain, rich, taint, with_mirrors, with_shell};
-use foo_bootstrap::input::MirrorInput;
+use foo_bootstrap::input::{LocalStorage, MirrorInput};
 use foo_bootstrap::{ClusterInput, Compression, Family, LIMIT, NodeInput, STORED_LIMIT, render};
 
 const NODE_CONFIG: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n";
@@ -190,6 +190,7 @@ fn fields_of_other_families() {
     let mut cloud_init = with_mirrors(rich(Family::CloudInit));
     cloud_init.kubelet.shutdown_grace_period = Some("30s".into());
     cloud_init.containerd = Some(String::new());
+    cloud_init.local_storage = Some(LocalStorage::Raid0);
     check(
         &cluster(),
         &cloud_init,
@@ -197,6 +198,7 @@ fn fields_of_other_families() {
             "kubelet.shutdownGracePeriod: the kubelet has no flag for it",
             "registryMirrors: for the family CloudInit the image decides",
             "containerd: for the family CloudInit the image has",
+            "localStorage: for the family CloudInit no program of the image",
         ],
     );
 }
@@ -207,6 +209,7 @@ fn a_node_config_of_the_user() {
     let check = |text: &str, expected: &[&str]| {
         let mut node = rich(Family::AL2023);
         node.containerd = Some("version = 3".into());
+        node.local_storage = Some(LocalStorage::Raid0);
         node.extra = extra(text);
         check(&cluster(), &node, expected);
     };
@@ -218,13 +221,20 @@ fn a_node_config_of_the_user() {
         "  containerd: {config: 'version = 2'}",
         &["extra.spec.containerd.config: is set by another field"],
     );
+    check(
+        "  instance: {localStorage: {strategy: Mount}}",
+        &["extra.spec.instance.localStorage.strategy: is set by another field"],
+    );
     check("  cluster: {name: other}", &["extra.spec.cluster: is set by the provider"]);
     check("  kubelt: {flags: [a]}", &["extra.spec.kubelt: is not a field"]);
     check("  kubelet: {config: {}, flag: [a]}", &["extra.spec.kubelet.flag: is not a field"]);
     check("  kubelet: {flags: [--node-labels=a=b]}", &["extra.spec.kubelet.flags: set labels instead"]);
     check(
         "  instance: {localStorage: {strategy: RAID5}}",
-        &["extra.spec.instance.localStorage.strategy: must be RAID0"],
+        &[
+            "extra.spec.instance.localStorage.strategy: must be RAID0",
+            "extra.spec.instance.localStorage.strategy: is set by another field",
+        ],
     );
     check(
         "  instance: {network: {nameservers: [dns]}}",

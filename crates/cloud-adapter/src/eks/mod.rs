@@ -34,6 +34,8 @@ impl Clusters for AwsCloud {
             }
             Query::PodIdentities(cluster) => queries::pod_identities(eks, cluster).await,
             Query::PodIdentity { cluster, id } => queries::pod_identity(eks, cluster, id).await,
+            Query::IdentityProviders(cluster) => queries::identity_providers(eks, cluster).await,
+            Query::IdentityProvider { cluster, name } => queries::identity_provider(eks, cluster, name).await,
             Query::Versions => queries::versions(eks).await,
             Query::AddonReleases { addon, kubernetes } => {
                 queries::addon_releases(eks, addon, *kubernetes).await

@@ -1,5 +1,6 @@
 //! Reads of EKS, with all pages.
 
+use super::changes::incomplete;
 use super::shapes;
 use crate::error::{self, Gap};
 use aws_sdk_eks::Client;
@@ -147,6 +148,24 @@ pub(super) async fn pod_identity(eks: &Client, cluster: &str, id: &str) -> Resul
     let response = received(OPERATION, call.send().await)?;
     let found = part(OPERATION, response.association(), "association", shapes::pod_identity)?;
     Ok(QueryResult::PodIdentities(vec![found]))
+}
+
+pub(super) async fn identity_providers(eks: &Client, cluster: &str) -> Result<QueryResult> {
+    let found =
+        every!(ListIdentityProviderConfigs, eks.list_identity_provider_configs().cluster_name(cluster));
+    let of_type = found.into_iter().filter(|it| it.r#type() == shapes::OIDC);
+    Ok(QueryResult::Names(of_type.map(|it| it.name).collect()))
+}
+
+pub(super) async fn identity_provider(eks: &Client, cluster: &str, name: &str) -> Result<QueryResult> {
+    const OPERATION: Operation = Operation::DescribeIdentityProviderConfig;
+    let call = eks.describe_identity_provider_config().cluster_name(cluster);
+    let named = shapes::named(name).map_err(|why| incomplete(OPERATION, &why))?;
+    let call = call.identity_provider_config(named);
+    let response = received(OPERATION, call.send().await)?;
+    let shown = response.identity_provider_config().and_then(aws::IdentityProviderConfigResponse::oidc);
+    let found = part(OPERATION, shown, "identityProviderConfig.oidc", shapes::identity_provider)?;
+    Ok(QueryResult::IdentityProvider(Some(Box::new(found))))
 }
 
 /// Also those without support, which clusters may still have.

@@ -7,12 +7,14 @@ use crate::error::Gap;
 use aws_sdk_eks::operation::describe_insights_refresh::DescribeInsightsRefreshOutput;
 use aws_sdk_eks::types as aws;
 use aws_smithy_types::DateTime;
+use aws_smithy_types::error::operation::BuildError;
 use foo_model::AwsTime;
 use foo_model::eks::{
     AccessEntry, AccessPolicy, AccessScope, Addon, AddonRelease, AddonSettings, AddonStatus,
-    AuthenticationMode, Cluster, ClusterStatus, EndpointAccess, EntryKind, Insight, InsightStatus,
-    InsightsRefresh, IpFamily, Issue, Minor, Placement, PodIdentity, Support, SupportType, Update,
-    UpdateStatus, VersionOffer,
+    AuthenticationMode, Cluster, ClusterStatus, EndpointAccess, EntryKind, IdentityProvider,
+    IdentityProviderSettings, IdentityProviderStatus, Insight, InsightStatus, InsightsRefresh, IpFamily,
+    Issue, Minor, Placement, PodIdentity, ScalingTier, Support, SupportType, Update, UpdateStatus,
+    VersionOffer,
 };
 use foo_model::network::Tags;
 use std::cmp::Reverse;
@@ -87,6 +89,10 @@ pub(super) fn cluster(it: &aws::Cluster) -> Result<Cluster, Gap> {
         },
         zonal_shift: it.zonal_shift_config().and_then(aws::ZonalShiftConfigResponse::enabled) == Some(true),
         deletion_protection: it.deletion_protection() == Some(true),
+        scaling_tier: match it.control_plane_scaling_config().and_then(|config| config.tier()) {
+            None => Some(ScalingTier::Standard),
+            Some(tier) => tier.as_str().parse().ok(),
+        },
         auto_mode: it.compute_config().and_then(aws::ComputeConfigResponse::enabled) == Some(true),
         tags: tags(it.tags()),
         health: it.health().map(health).unwrap_or_default(),
@@ -227,6 +233,37 @@ pub(super) fn listed_pod_identity(it: &aws::PodIdentityAssociationSummary) -> Re
     })
 }
 
+/// The only type of identity providers that EKS has (EKS API Reference, IdentityProviderConfig).
+pub(super) const OIDC: &str = "oidc";
+
+/// What names an identity provider configuration in a request.
+pub(super) fn named(name: &str) -> Result<aws::IdentityProviderConfig, BuildError> {
+    aws::IdentityProviderConfig::builder().r#type(OIDC).name(name).build()
+}
+
+/// A status that is not known yet is a change that EKS is at work on.
+pub(super) fn identity_provider(it: &aws::OidcIdentityProviderConfig) -> Result<IdentityProvider, Gap> {
+    let claims = it.required_claims().into_iter().flatten();
+    Ok(IdentityProvider {
+        name: needed(it.identity_provider_config_name(), "identityProviderConfigName")?,
+        arn: it.identity_provider_config_arn().unwrap_or_default().to_owned(),
+        status: it
+            .status()
+            .and_then(|status| status.as_str().parse().ok())
+            .unwrap_or(IdentityProviderStatus::Creating),
+        settings: IdentityProviderSettings {
+            issuer_url: needed(it.issuer_url(), "issuerUrl")?,
+            client_id: needed(it.client_id(), "clientId")?,
+            username_claim: owned(it.username_claim()),
+            username_prefix: owned(it.username_prefix()),
+            groups_claim: owned(it.groups_claim()),
+            groups_prefix: owned(it.groups_prefix()),
+            required_claims: claims.map(|(claim, value)| (claim.clone(), value.clone())).collect(),
+        },
+        tags: tags(it.tags()),
+    })
+}
+
 /// A version; `None` if it is none of Kubernetes 1 or its support is not known.
 pub(super) fn version(it: &aws::ClusterVersionInformation) -> Option<VersionOffer> {
     Some(VersionOffer {
@@ -278,14 +315,17 @@ mod tests {
         assert_eq!((seen.version, seen.ip_family), (Minor(34), IpFamily::Ipv4));
         assert_eq!(seen.authentication_mode, AuthenticationMode::ConfigMap);
         assert_eq!(seen.upgrade_policy, SupportType::Extended);
+        assert_eq!(seen.scaling_tier, Some(ScalingTier::Standard));
         assert_eq!((seen.endpoint, seen.certificate_authority, seen.vpc), (None, None, None));
     }
 
     #[test]
     fn what_is_not_known_yet_is_what_nothing_is_concluded_from() {
         let mode = aws::AccessConfigResponse::builder().authentication_mode("NEW_MODE".into()).build();
-        let seen = cluster(&smallest().status("RESTING".into()).access_config(mode).build()).unwrap();
-        assert_eq!(seen.status, ClusterStatus::Updating);
+        let tier = aws::ControlPlaneScalingConfig::builder().tier("tier-64xl".into()).build();
+        let new = smallest().status("RESTING".into()).access_config(mode).control_plane_scaling_config(tier);
+        let seen = cluster(&new.build()).unwrap();
+        assert_eq!((seen.status, seen.scaling_tier), (ClusterStatus::Updating, None));
         assert_eq!(seen.authentication_mode, AuthenticationMode::Api);
         let of = aws::Update::builder().id("u").status("Paused".into()).build();
         assert_eq!(update(&of).unwrap().status, UpdateStatus::InProgress);

@@ -1,5 +1,6 @@
 //! Calls of Amazon EC2 Auto Scaling.
 
+mod mix;
 mod shapes;
 
 use crate::numbers::signed;
@@ -12,7 +13,8 @@ use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, GroupSettings, GroupSettingsChange, HookName,
     InstanceId, NewGroup, NotificationType, Notifications, Process, TargetGroupArn, Targets, TopicArn,
 };
-use shapes::{Launch, Purpose};
+use mix::Purpose;
+use shapes::Launch;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Groups per page (DescribeAutoScalingGroups: MaxRecords, at most 100).

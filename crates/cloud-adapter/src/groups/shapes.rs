@@ -1,5 +1,6 @@
 //! Groups, instances and activities in AWS's types and in those of `foo-model`.
 
+use super::mix::Purpose;
 use crate::error::Gap;
 use crate::numbers::{count, signed};
 use aws_sdk_autoscaling::types as aws;
@@ -25,13 +26,6 @@ pub(super) enum Launch {
     Mix(Box<aws::MixedInstancesPolicy>),
 }
 
-/// The call that a policy is part of: only an update has earlier values to clear.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    Create,
-    Update,
-}
-
 pub(super) fn launch(
     id: &LaunchTemplateId,
     version: TemplateVersion,
@@ -43,30 +37,7 @@ pub(super) fn launch(
         .version(version.to_string())
         .build();
     let Some(mix) = mix else { return Launch::Template(template) };
-    let InstancesMix { overrides, on_demand_base, on_demand_percentage, spot_strategy, spot_max_price } = mix;
-    let overrides = overrides.iter().map(|MixOverride { instance_type }| {
-        aws::LaunchTemplateOverrides::builder().instance_type(instance_type.as_str()).build()
-    });
-    // An update leaves fields that it does not contain unchanged; an empty text clears a price (Auto Scaling
-    // API Reference, InstancesDistribution: SpotMaxPrice).
-    let price = match (spot_max_price, purpose) {
-        (Some(price), _) => Some(price.clone()),
-        (None, Purpose::Update) => Some(String::new()),
-        (None, Purpose::Create) => None,
-    };
-    let distribution = aws::InstancesDistribution::builder()
-        .on_demand_base_capacity(signed(*on_demand_base))
-        .on_demand_percentage_above_base_capacity(signed(*on_demand_percentage))
-        .spot_allocation_strategy(spot_strategy.name())
-        .set_spot_max_price(price)
-        .build();
-    let template = aws::LaunchTemplate::builder()
-        .launch_template_specification(template)
-        .set_overrides(Some(overrides.collect()))
-        .build();
-    let policy =
-        aws::MixedInstancesPolicy::builder().launch_template(template).instances_distribution(distribution);
-    Launch::Mix(Box::new(policy.build()))
+    Launch::Mix(Box::new(super::mix::policy(template, mix, purpose)))
 }
 
 pub(super) fn subnets(subnets: &BTreeSet<SubnetId>) -> String {
@@ -148,7 +119,7 @@ pub(super) fn group(group: &aws::AutoScalingGroup) -> Result<Group, Gap> {
             desired: count(group.desired_capacity(), "DesiredCapacity")?,
         },
         template: template.and_then(choice),
-        mix: policy.map(mix),
+        mix: policy.map(super::mix::mix),
         settings: GroupSettings {
             subnets: subnet_ids(group.vpc_zone_identifier().unwrap_or_default()),
             new_instances: protection(group.new_instances_protected_from_scale_in()),
@@ -193,32 +164,6 @@ fn choice(template: &aws::LaunchTemplateSpecification) -> Option<(LaunchTemplate
         Err(_) => TemplateChoice::Floating(version.to_owned()),
     };
     Some((id.into(), choice))
-}
-
-/// The part of a policy that the model expresses: types by name. Attribute-based requirements and weights,
-/// which another client set, are left out, so such a policy differs from any target of the provider. Absent values
-/// are AWS's defaults (InstancesDistribution).
-fn mix(policy: &aws::MixedInstancesPolicy) -> InstancesMix {
-    let overrides = policy.launch_template().map(aws::LaunchTemplate::overrides).unwrap_or_default();
-    let distribution = policy.instances_distribution();
-    let number = |value: Option<i32>, default: u32| {
-        value.and_then(|value| u32::try_from(value).ok()).unwrap_or(default)
-    };
-    let strategy = distribution.and_then(aws::InstancesDistribution::spot_allocation_strategy);
-    let price = distribution.and_then(aws::InstancesDistribution::spot_max_price);
-    InstancesMix {
-        overrides: overrides
-            .iter()
-            .filter_map(|choice| Some(MixOverride { instance_type: choice.instance_type()?.into() }))
-            .collect(),
-        on_demand_base: number(distribution.and_then(aws::InstancesDistribution::on_demand_base_capacity), 0),
-        on_demand_percentage: number(
-            distribution.and_then(aws::InstancesDistribution::on_demand_percentage_above_base_capacity),
-            100,
-        ),
-        spot_strategy: strategy.and_then(SpotStrategy::from_name).unwrap_or(SpotStrategy::LowestPrice),
-        spot_max_price: price.filter(|price| !price.is_empty()).map(str::to_owned),
-    }
 }
 
 fn instance(instance: &aws::Instance) -> Result<Instance, Gap> {
@@ -338,44 +283,6 @@ fn other(hook: &aws::LifecycleHook) -> Result<LifecycleHook, Gap> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn target(price: Option<&str>) -> InstancesMix {
-        InstancesMix {
-            overrides: ["m7i.large", "m6i.large"]
-                .map(|name| MixOverride { instance_type: name.into() })
-                .to_vec(),
-            on_demand_base: 1,
-            on_demand_percentage: 20,
-            spot_strategy: SpotStrategy::PriceCapacityOptimized,
-            spot_max_price: price.map(str::to_owned),
-        }
-    }
-
-    #[test]
-    fn a_policy_comes_back_as_it_went() {
-        for price in [None, Some("0.05")] {
-            for purpose in [Purpose::Create, Purpose::Update] {
-                let Launch::Mix(policy) =
-                    launch(&"lt-1".into(), TemplateVersion(3), Some(&target(price)), purpose)
-                else {
-                    panic!("no policy")
-                };
-                let seen = aws::AutoScalingGroup::builder()
-                    .auto_scaling_group_name("g")
-                    .min_size(0)
-                    .max_size(2)
-                    .desired_capacity(1)
-                    .mixed_instances_policy(*policy)
-                    .build();
-                let group = group(&seen).unwrap();
-                assert_eq!(group.mix, Some(target(price)));
-                assert_eq!(
-                    group.template,
-                    Some(("lt-1".into(), TemplateChoice::Version(TemplateVersion(3))))
-                );
-            }
-        }
-    }
 
     #[test]
     fn a_bare_group_is_active_and_a_missing_size_is_a_gap() {

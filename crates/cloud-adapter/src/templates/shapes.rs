@@ -52,7 +52,7 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
         .map(|name| aws::LaunchTemplateIamInstanceProfileSpecificationRequest::builder().name(name).build());
     aws::RequestLaunchTemplateData::builder()
         .image_id(image.as_str())
-        .instance_type(instance_type.as_str().into())
+        .set_instance_type(instance_type.as_ref().map(|name| name.as_str().into()))
         .set_security_group_ids(groups.filter(|_| interface.is_none()))
         .set_network_interfaces(interface.map(|it| vec![it]))
         .set_iam_instance_profile(profile)

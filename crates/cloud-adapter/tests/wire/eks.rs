@@ -9,10 +9,10 @@ use foo_cloud::{CloudError, Clusters, ErrorKind};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Timeouts};
 use foo_model::eks::{
     AccessPolicy, AccessScope, AddonChange, AddonSettings, AuthenticationMode, Change, Changed, Cluster,
-    ClusterChange, ClusterStatus, ConfigUpdate, EndpointAccess, EntryChange, EntryKind, IpFamily, LogType,
-    Minor, NewAddon, NewCluster, NewEntry, NewOidcProvider, NewPodIdentity, OidcChange, Placement,
-    PodIdentityChange, Query, QueryResult, ResolveConflicts, SupportType, TagChange, UpdateStatus,
-    UpdateType,
+    ClusterChange, ClusterStatus, ConfigUpdate, EndpointAccess, EntryChange, EntryKind,
+    IdentityProviderSettings, IpFamily, LogType, Minor, NewAddon, NewCluster, NewEntry, NewIdentityProvider,
+    NewOidcProvider, NewPodIdentity, OidcChange, Placement, PodIdentityChange, Query, QueryResult,
+    ResolveConflicts, ScalingTier, SupportType, TagChange, UpdateStatus, UpdateType,
 };
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER};
 use foo_model::network::Tags;
@@ -189,6 +189,9 @@ impl World {
             self.same(&Query::AccessEntry { cluster: cluster.clone(), principal }).await;
             self.same(&Query::AccessPolicies { cluster, principal: of }).await;
         }
+        for name in self.names(Query::IdentityProviders(main())).await {
+            self.same(&Query::IdentityProvider { cluster: cluster.clone(), name }).await;
+        }
         let QueryResult::PodIdentities(all) = self.same(&Query::PodIdentities(main())).await else {
             panic!("no list")
         };
@@ -230,6 +233,7 @@ fn asked() -> NewCluster {
         upgrade_policy: Some(SupportType::Standard),
         zonal_shift: None,
         deletion_protection: false,
+        scaling_tier: None,
         tags: tags("k"),
     }
 }
@@ -285,7 +289,7 @@ async fn parts_of_clusters_with_other_names_are_not_changed() {
         let fitting = |policy: String, kind: &str| {
             policy.replace(&format!(":{kind}/*/*"), &format!(":{kind}/{names}/*"))
         };
-        let kinds = ["addon", "access-entry", "podidentityassociation"];
+        let kinds = ["addon", "access-entry", "podidentityassociation", "identityproviderconfig"];
         let parts = kinds.into_iter().fold(CONTROL_PLANES.to_owned(), fitting);
         world.server.simulator().put_key(AccessKey {
             id,
@@ -346,6 +350,7 @@ async fn every_type_of_update_changes_what_it_says() {
         (ConfigUpdate::UpgradePolicy(SupportType::Extended), "UpgradePolicyUpdate"),
         (ConfigUpdate::ZonalShift(true), "ZonalShiftConfigUpdate"),
         (ConfigUpdate::DeletionProtection(true), "DeletionProtectionUpdate"),
+        (ConfigUpdate::ScalingTier(ScalingTier::FourXl), "ControlPlaneScalingConfigUpdate"),
     ] {
         assert_eq!(world.updates(config(update)).await, kind);
     }
@@ -359,6 +364,7 @@ async fn every_type_of_update_changes_what_it_says() {
         (AuthenticationMode::Api, SupportType::Extended)
     );
     assert_eq!((seen.zonal_shift, seen.deletion_protection), (true, true));
+    assert_eq!(seen.scaling_tier, Some(ScalingTier::FourXl));
     assert_eq!((seen.encryption_key.as_deref(), seen.service_ipv4), (Some(KEY), before.service_ipv4));
     let update = ConfigUpdate::ZonalShift(true);
     let again = with_token(of_cluster(ClusterChange::UpdateConfig(update)), "again");
@@ -366,6 +372,43 @@ async fn every_type_of_update_changes_what_it_says() {
     assert_eq!(same.kind, ErrorKind::Invalid, "{same}");
     let protected = world.refused(of_cluster(ClusterChange::Delete)).await;
     assert_eq!(protected.kind, ErrorKind::Invalid, "{protected}");
+}
+
+/// With every field, and with those alone that EKS requires.
+#[tokio::test]
+async fn an_identity_provider_comes_and_goes() {
+    let world = World::with_cluster().await;
+    let question = || Query::IdentityProvider { cluster: main(), name: "people".to_owned() };
+    assert_eq!(world.same(&question()).await, question().nothing());
+    let text = |text: &str| Some(text.to_owned());
+    let least = IdentityProviderSettings {
+        issuer_url: "https://id.example.com".to_owned(),
+        client_id: "kubernetes".to_owned(),
+        ..IdentityProviderSettings::default()
+    };
+    let most = IdentityProviderSettings {
+        username_claim: text("email"),
+        username_prefix: text("oidc:"),
+        groups_claim: text("groups"),
+        groups_prefix: text("oidc:"),
+        required_claims: BTreeMap::from([("hd".to_owned(), "example.com".to_owned())]),
+        ..least.clone()
+    };
+    for (n, settings) in [least, most].into_iter().enumerate() {
+        let new = NewIdentityProvider { name: "people".to_owned(), settings, tags: tags("provider") };
+        let associate = ClusterChange::AssociateIdentityProvider(Box::new(new.clone()));
+        let associate = with_token(of_cluster(associate), &format!("a{n}"));
+        assert_eq!(world.updates(associate).await, "AssociateIdentityProviderConfig");
+        let QueryResult::IdentityProvider(Some(shown)) = world.same(&question()).await else { panic!() };
+        assert_eq!((&shown.settings, &shown.tags), (&new.settings, &new.tags));
+        let second = NewIdentityProvider { name: "second".to_owned(), ..new };
+        let second = with_token(of_cluster(ClusterChange::AssociateIdentityProvider(Box::new(second))), "s");
+        assert_eq!(world.refused(second).await.kind, ErrorKind::Invalid, "one per cluster");
+        let disassociate = ClusterChange::DisassociateIdentityProvider("people".to_owned());
+        let disassociate = with_token(of_cluster(disassociate), &format!("d{n}"));
+        assert_eq!(world.updates(disassociate).await, "DisassociateIdentityProviderConfig");
+        assert_eq!(world.same(&question()).await, question().nothing());
+    }
 }
 
 #[tokio::test]

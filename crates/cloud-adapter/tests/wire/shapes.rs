@@ -5,9 +5,9 @@ use foo_cloud::{Compute, Groups, Made};
 use foo_model::hook::HookConfig;
 use foo_model::{
     CapacityReservation, Cores, CpuCredits, GroupChange, GroupSettings, HostnameType, InstanceOptions,
-    InstancesMix, MetadataOptions, MixOverride, NewGroup, Placement, PlacementGroup, PrivateDns,
-    ReservationPreference, SpotOptions, SpotStrategy, TemplateContent, TemplateVersion, Tenancy, UserData,
-    Volume, VolumeType,
+    InstancesMix, MetadataOptions, MixOverride, NewGroup, OnDemandStrategy, Placement, PlacementGroup,
+    PrivateDns, ReservationPreference, SpotOptions, SpotStrategy, TemplateContent, TemplateVersion, Tenancy,
+    UserData, Volume, VolumeType,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn content() -> TemplateContent {
     TemplateContent {
         image: "ami-1".into(),
-        instance_type: "m7i.large".into(),
+        instance_type: Some("m7i.large".into()),
         security_groups: vec!["sg-1".into(), "sg-2".into()],
         instance_profile: Some("nodes".into()),
         key_name: Some("ops".into()),
@@ -254,12 +254,10 @@ async fn a_group_is_created_with_one_call_and_its_mix_removed_with_another() {
     let server = Canned::start(|form, _| autoscaling_response(&form["Action"], "")).await;
     let cloud = server.cloud().await;
     let mix = InstancesMix {
-        overrides: vec![
-            MixOverride { instance_type: "m7i.large".into() },
-            MixOverride { instance_type: "m6i.large".into() },
-        ],
+        overrides: vec![MixOverride::Type("m7i.large".into()), MixOverride::Type("m6i.large".into())],
         on_demand_base: 1,
         on_demand_percentage: 20,
+        on_demand_strategy: OnDemandStrategy::Prioritized,
         spot_strategy: SpotStrategy::PriceCapacityOptimized,
         spot_max_price: None,
     };
@@ -309,6 +307,7 @@ async fn a_group_is_created_with_one_call_and_its_mix_removed_with_another() {
             format!("{other}.RoleARN=arn:role"),
             "MaxSize=5".to_owned(),
             "MinSize=0".to_owned(),
+            format!("{policy}.InstancesDistribution.OnDemandAllocationStrategy=prioritized"),
             format!("{policy}.InstancesDistribution.OnDemandBaseCapacity=1"),
             format!("{policy}.InstancesDistribution.OnDemandPercentageAboveBaseCapacity=20"),
             format!("{policy}.InstancesDistribution.SpotAllocationStrategy=price-capacity-optimized"),

@@ -9,10 +9,11 @@ use foo_cloud::{
 use foo_cloud_adapter::{AwsCloud, AwsSettings, Timeouts};
 use foo_model::group::TemplateChoice;
 use foo_model::hook::{HookConfig, HookResult, HookTarget, Hooks, LifecycleHook, Transition};
+use foo_model::requirements::{Bounds, Feature, Inclusion, List, PriceLimit, Range, Thousandths};
 use foo_model::{
     ActivityStatus, AwsTime, Decrement, Group, GroupChange, GroupName, GroupSettings, HookName, InstanceId,
-    InstancesMix, LifecycleState, MixOverride, NewGroup, Process, Protection, Seconds, SpotStrategy,
-    TargetGroupArn, TargetState, TemplateContent, TemplateHashes, TemplateVersion,
+    InstancesMix, LifecycleState, MixOverride, NewGroup, OnDemandStrategy, Process, Protection, Requirements,
+    Seconds, SpotStrategy, TargetGroupArn, TargetState, TemplateContent, TemplateHashes, TemplateVersion,
 };
 use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
 use foo_simulator::core::ec2::workload_volumes::WorkloadVolume;
@@ -89,7 +90,7 @@ impl World {
 fn template() -> TemplateContent {
     TemplateContent {
         image: IMAGE_X86_64.into(),
-        instance_type: "m7i.large".into(),
+        instance_type: Some("m7i.large".into()),
         security_groups: vec![SECURITY_GROUP.into()],
         spot: None,
         ..content()
@@ -139,6 +140,27 @@ async fn a_group_comes_back_as_it_was_made() {
     assert_eq!(taken, FoundGroups::default());
 }
 
+/// Attributes that the simulator knows.
+fn requirements() -> Requirements {
+    let bounds = |min, max| Bounds { min: Some(Thousandths::whole(min)), max: Some(Thousandths::whole(max)) };
+    let half = Bounds { min: Some("1.5".parse().unwrap()), max: None };
+    Requirements {
+        ranges: [
+            (Range::VCpuCount, bounds(2, 4)),
+            (Range::MemoryMiB, bounds(4096, 32_768)),
+            (Range::MemoryGiBPerVCpu, half),
+        ]
+        .into(),
+        lists: [
+            (List::CpuManufacturers, ["intel".to_owned(), "amd".to_owned()].into()),
+            (List::ExcludedInstanceTypes, ["r*".to_owned()].into()),
+        ]
+        .into(),
+        features: [(Feature::BareMetal, Inclusion::Included)].into(),
+        prices: [(PriceLimit::OnDemandMaxPricePercentageOverLowestPrice, 100)].into(),
+    }
+}
+
 #[tokio::test]
 async fn a_group_can_be_changed_in_every_way_we_change_it() {
     let world = World::with_group(2).await;
@@ -147,9 +169,10 @@ async fn a_group_can_be_changed_in_every_way_we_change_it() {
     let second =
         world.wire.create_template_version(&id, &template(), &description(2), "token-2").await.unwrap().made;
     let mix = InstancesMix {
-        overrides: vec![MixOverride { instance_type: "m7i.large".into() }],
+        overrides: vec![MixOverride::Type("m7i.large".into())],
         on_demand_base: 1,
         on_demand_percentage: 50,
+        on_demand_strategy: OnDemandStrategy::LowestPrice,
         spot_strategy: SpotStrategy::PriceCapacityOptimized,
         spot_max_price: None,
     };
@@ -170,7 +193,16 @@ async fn a_group_can_be_changed_in_every_way_we_change_it() {
     let group = world.group().await;
     assert_eq!((group.sizes.min, group.sizes.max, group.sizes.desired), (1, 6, 4));
     assert_eq!(group.template, Some((id.clone(), TemplateChoice::Version(second))));
-    assert_eq!(group.mix, Some(mix));
+    assert_eq!(group.mix, Some(mix.clone()));
+    let mix = InstancesMix {
+        overrides: vec![MixOverride::Requirements(requirements())],
+        spot_strategy: SpotStrategy::CapacityOptimized,
+        ..mix
+    };
+    let by_attributes =
+        GroupChange { template: Some((id.clone(), second, Some(mix.clone()))), ..GroupChange::default() };
+    world.wire.update_group(&pool(), &by_attributes).await.unwrap();
+    assert_eq!(world.group().await.mix, Some(mix), "types by their attributes");
     assert_eq!(group.settings, other, "every setting");
     assert_eq!(group.tags, tags(&[(OWNER, "pool"), ("other", ""), ("new", "yes")]));
     assert_eq!(group.suspended.keys().collect::<Vec<_>>(), [&Process::AZRebalance]);

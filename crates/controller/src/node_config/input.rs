@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foo_api::FooNodeConfigSpec;
 use foo_api::node_config as api;
-use foo_bootstrap::input::{FileInput, KubeletInput, MirrorInput, TaintInput};
+use foo_bootstrap::input::{FileInput, KubeletInput, LocalStorage, MirrorInput, TaintInput};
 use foo_bootstrap::{Compression, Family, InputRefusal, NodeInput, RefusalKind};
 use foo_model::{Blocked, Reason};
 
@@ -23,6 +23,7 @@ pub(super) fn node(
         kubelet,
         containerd,
         registry_mirrors,
+        local_storage,
         files,
         pre_commands,
         post_commands,
@@ -36,6 +37,9 @@ pub(super) fn node(
         kubelet: kubelet.as_ref().map(settings).unwrap_or_default(),
         containerd: containerd.clone(),
         registry_mirrors: registry_mirrors.iter().map(mirror).collect(),
+        local_storage: local_storage.map(|it| match it {
+            api::LocalStorage::Raid0 => LocalStorage::Raid0,
+        }),
         files: files.iter().enumerate().map(file).collect::<Result<_, _>>()?,
         pre_commands: pre_commands.clone(),
         post_commands: post_commands.clone(),
@@ -196,7 +200,7 @@ mod tests {
                 "cpuCFSQuota": false, "seccompDefault": true,
             },
             "containerd": "c", "registryMirrors": [{"registry": "docker.io", "endpoints": ["https://a"]}],
-            "preCommands": ["x"], "postCommands": ["y"], "extra": "z", "compression": "Gzip",
+            "localStorage": "RAID0", "preCommands": ["x"], "postCommands": ["y"], "extra": "z", "compression": "Gzip",
         });
         let typed: FooNodeConfigSpec = serde_json::from_value(spec.clone()).unwrap();
         let mut expected: NodeInput = serde_json::from_value(spec).unwrap();

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// Fields whose values have names as keys.
-const MAPS: [&str; 11] = [
+const MAPS: [&str; 12] = [
     "tags",
     "entries",
     "policies",
@@ -19,6 +19,7 @@ const MAPS: [&str; 11] = [
     "routes",
     "ingress",
     "egress",
+    "requiredClaims",
 ];
 
 /// The value of each field of a state, as JSON, by its path.

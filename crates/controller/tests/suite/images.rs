@@ -170,7 +170,7 @@ async fn types_of_two_architectures_have_no_image_and_the_message_names_both() {
     let world = World::new().await;
     let mixed = |spec: &mut FooMachinePoolSpec| {
         spec.instance_type = None;
-        let of = |name: &str| MixedInstancesOverride { instance_type: name.to_owned() };
+        let of = |name: &str| MixedInstancesOverride::of_type(name);
         let overrides = vec![of("m7i.large"), of("m7g.large")];
         spec.mixed_instances = Some(MixedInstances { overrides, ..MixedInstances::default() });
         recommended(spec, ImageFamily::Al2023);

@@ -393,7 +393,7 @@ async fn defaults_that_aws_returns_are_no_difference() {
         },
         |spec| {
             let types = ["m7i.large", "c7i.large", "r7i.large"];
-            let overrides = types.map(|it| MixedInstancesOverride { instance_type: it.to_owned() }).into();
+            let overrides = types.map(MixedInstancesOverride::of_type).into();
             spec.instance_type = None;
             spec.mixed_instances =
                 Some(MixedInstances { overrides, on_demand_base: 1, ..MixedInstances::default() });
@@ -430,7 +430,7 @@ async fn another_purchase_mix_is_replaced_by_aws_alone_and_drained() {
         .change_settings(|settings| settings.mix_change_protection = ProtectionAgainst::Ignored)
         .unwrap();
     let mixed = |percentage: i32| MixedInstances {
-        overrides: vec![MixedInstancesOverride { instance_type: "m7i.large".to_owned() }],
+        overrides: vec![MixedInstancesOverride::of_type("m7i.large")],
         on_demand_percentage: percentage,
         ..MixedInstances::default()
     };

@@ -4,6 +4,7 @@ use crate::support::{NS, Pool, World, objects};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{MixedInstances, MixedInstancesOverride, RolloutStrategy, Volume};
 use foo_simulator_core::core::group::model::LaunchSource;
+use serde_json::json;
 use std::time::Duration;
 
 /// The version that new instances of the pool launch from.
@@ -100,13 +101,101 @@ async fn gpus_are_known_before_any_instance_exists() {
 async fn a_mix_offers_the_least_of_its_types() {
     let spec = |spec: &mut foo_api::FooMachinePoolSpec| {
         let types = ["m7i.xlarge", "c7i.large", "r7i.large"];
-        let overrides =
-            types.map(|name| MixedInstancesOverride { instance_type: name.to_owned() }).into_iter().collect();
+        let overrides = types.map(MixedInstancesOverride::of_type).into_iter().collect();
         spec.instance_type = None;
         spec.mixed_instances =
             Some(MixedInstances { overrides, on_demand_percentage: 100, ..MixedInstances::default() });
     };
     check_capacity(spec, "2", "4096Mi", None).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn types_that_are_chosen_by_their_attributes_offer_what_these_guarantee() {
+    let spec = |spec: &mut foo_api::FooMachinePoolSpec| {
+        by_attributes(spec, &json!({"vcpuCount": {"min": 3, "max": 8}, "memoryMiB": {"min": 6000}}));
+    };
+    check_capacity(spec, "3", "6000Mi", None).await;
+    let spec = |spec: &mut foo_api::FooMachinePoolSpec| {
+        let gpus = json!({
+            "vcpuCount": {"min": 4}, "memoryMiB": {"min": 8192},
+            "acceleratorCount": {"min": 1}, "acceleratorManufacturers": ["nvidia"],
+        });
+        by_attributes(spec, &gpus);
+    };
+    check_capacity(spec, "4", "8192Mi", Some("1")).await;
+}
+
+fn by_attributes(spec: &mut FooMachinePoolSpec, requirements: &serde_json::Value) {
+    spec.instance_type = None;
+    let mixed = json!({"overrides": [{"requirements": requirements}]});
+    spec.mixed_instances = Some(serde_json::from_value(mixed).unwrap());
+}
+
+/// The provider names no type: AWS chooses among those that have the attributes, and the status shows what it chose. Other attributes
+/// concern new instances.
+#[tokio::test(start_paused = true)]
+async fn aws_launches_types_with_the_attributes_and_others_when_they_change() {
+    let world = World::new().await;
+    let large = |spec: &mut FooMachinePoolSpec| {
+        by_attributes(spec, &json!({"vcpuCount": {"min": 4, "max": 4}, "memoryMiB": {"min": 16384}}));
+    };
+    let pool = world.pool("p").with(large).of(2).await;
+    let chosen = |pool: &Pool<'_>| pool.status().instance_types;
+    assert_eq!(chosen(&pool), [("m7i.xlarge".to_owned(), 2)].into());
+    assert_eq!(pool.status().instance_type, None);
+    let updates = || world.aws.calls("UpdateAutoScalingGroup");
+    let before = updates();
+    world.waits(Duration::from_mins(30)).await;
+    assert_eq!(updates(), before, "what AWS returns is what was requested");
+    pool.edits(|spec| {
+        by_attributes(spec, &json!({"vcpuCount": {"min": 2, "max": 2}, "memoryMiB": {"min": 8192}}));
+    });
+    world.settles().await;
+    assert_eq!(chosen(&pool), [("m7i.xlarge".to_owned(), 2)].into(), "no instance is replaced");
+    pool.scales_to(3);
+    world.settles().await;
+    let types = chosen(&pool);
+    assert_eq!((types.len(), types["m7i.xlarge"], types.values().sum::<i32>()), (2, 2, 3), "{types:?}");
+    assert!(world.core.drains().is_empty());
+}
+
+/// The status has the type of the spec, and attributes name none.
+#[tokio::test(start_paused = true)]
+async fn with_attributes_instead_of_a_type_the_status_names_no_type() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(1).await;
+    assert_eq!(pool.status().instance_type.as_deref(), Some("m7i.large"));
+    pool.edits(|spec| by_attributes(spec, &json!({"vcpuCount": {"min": 2}, "memoryMiB": {"min": 8192}})));
+    world.settles().await;
+    assert_eq!(pool.status().instance_type, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn attributes_that_no_type_has_are_reported_with_the_words_of_aws() {
+    let world = World::new().await;
+    let huge = |spec: &mut FooMachinePoolSpec| {
+        by_attributes(spec, &json!({"vcpuCount": {"min": 4000}, "memoryMiB": {"min": 1}}));
+    };
+    let pool = world.pool("p").with(huge).begins_with(1);
+    world.waits(Duration::from_mins(10)).await;
+    assert_eq!(pool.state_of("Ready"), "False InstancesNotLaunched");
+    assert!(pool.status().instance_types.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_image_of_another_architecture_than_the_attributes_is_refused() {
+    let world = World::new().await;
+    let arm = |spec: &mut FooMachinePoolSpec| {
+        let requirements =
+            json!({"architecture": "arm64", "vcpuCount": {"min": 2}, "memoryMiB": {"min": 4096}});
+        by_attributes(spec, &requirements);
+    };
+    let pool = world.pool("p").with(arm).of(1).await;
+    assert_eq!(pool.state_of("Ready"), "False ArchitectureMismatch");
+    let message = pool.condition("Ready").message;
+    let which = "instance type of mixedInstances.overrides[0].requirements runs arm64";
+    assert!(message.contains(which), "{message}");
+    assert!(pool.group().is_none());
 }
 
 #[tokio::test(start_paused = true)]

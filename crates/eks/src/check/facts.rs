@@ -168,6 +168,21 @@ impl<'a> Facts<'a> {
         shown || self.memory.calls.effects.iter().any(|effect| effect.response.id.as_deref() == Some(id))
     }
 
+    fn identity_provider(&self, name: &str) -> Option<&'a QueryResult> {
+        let cluster = self.desired.name.clone();
+        self.response(&Query::IdentityProvider { cluster, name: name.to_owned() })
+    }
+
+    pub(super) fn is_our_identity_provider(&self, name: &str) -> bool {
+        let shown = self.identity_provider(name);
+        matches!(shown, Some(QueryResult::IdentityProvider(Some(it))) if has_our_id(self.desired, &it.tags))
+    }
+
+    /// AWS was asked, and shows no identity provider configuration of that name.
+    pub(super) fn lacks_identity_provider(&self, name: &str) -> bool {
+        matches!(self.identity_provider(name), Some(QueryResult::IdentityProvider(None)))
+    }
+
     pub(super) fn is_our_provider(&self, arn: &str) -> bool {
         let response = self.response(&Query::OidcProvider(arn.to_owned()));
         let shown = matches!(response, Some(QueryResult::OidcProvider(Some(it))) if has_our_id(self.desired, &it.tags));

@@ -6,13 +6,14 @@ use crate::memory::Effect;
 use crate::observed::{CompletedRead, Observed};
 use crate::recorded::{Recorded, UpdateKind};
 use crate::situation::{Overlay, Situation};
+use crate::steps::identity_provider;
 use crate::steps::oidc::provider_arn;
 use crate::{Eks, Report};
 use foo_calls::forecast::{Counts, Works};
 use foo_model::eks::{
     AddonChange, AddonStatus, AuthenticationMode, Change, Changed, Cluster, ClusterChange, ClusterStatus,
-    ConfigUpdate, NewAddon, NewCluster, OidcChange, PodIdentity, PodIdentityChange, Query, QueryResult,
-    SupportType, Update, UpdateStatus,
+    ConfigUpdate, IdentityProvider, IdentityProviderStatus, NewAddon, NewCluster, NewIdentityProvider,
+    OidcChange, PodIdentity, PodIdentityChange, Query, QueryResult, SupportType, Update, UpdateStatus,
 };
 use foo_model::{Aws, Comparison, Timestamp};
 use std::collections::BTreeMap;
@@ -138,7 +139,7 @@ impl<'a> Ideal<'a> {
             }
         }
         if let Some(update) = &recorded.update {
-            let change = self.requested(update.kind);
+            let change = self.requested(update.kind, recorded);
             let takes = if update.kind == UpdateKind::Version { VERSION_UPDATE } else { CONFIG_UPDATE };
             for id in self.updates_in_progress(update.id.as_ref()) {
                 self.set_update(&id, UpdateStatus::InProgress);
@@ -168,7 +169,7 @@ impl<'a> Ideal<'a> {
     }
 
     /// What an update under way is assumed to change: what is requested.
-    fn requested(&mut self, kind: UpdateKind) -> Option<ClusterChange> {
+    fn requested(&mut self, kind: UpdateKind, recorded: &Recorded) -> Option<ClusterChange> {
         let desired = self.desired;
         let config = |update| Some(ClusterChange::UpdateConfig(update));
         let placement = desired.placement.clone();
@@ -200,6 +201,14 @@ impl<'a> Ideal<'a> {
                 config(ConfigUpdate::DeletionProtection(desired.deletion_protection))
             }
             UpdateKind::Encryption => Some(ClusterChange::Encrypt(desired.encryption_key.clone()?)),
+            UpdateKind::ScalingTier => config(ConfigUpdate::ScalingTier(desired.scaling_tier?)),
+            UpdateKind::AssociateIdentityProvider => {
+                let new = identity_provider::new(desired, desired.identity_provider.as_ref()?);
+                Some(ClusterChange::AssociateIdentityProvider(Box::new(new)))
+            }
+            UpdateKind::DisassociateIdentityProvider => {
+                Some(ClusterChange::DisassociateIdentityProvider(recorded.identity_provider.clone()?))
+            }
         }
     }
 
@@ -262,7 +271,9 @@ impl<'a> Ideal<'a> {
                 ClusterChange::RefreshInsights => Some((REFRESH, Work::Refresh)),
                 ClusterChange::UpdateVersion { .. }
                 | ClusterChange::UpdateConfig(_)
-                | ClusterChange::Encrypt(_) => {
+                | ClusterChange::Encrypt(_)
+                | ClusterChange::AssociateIdentityProvider(_)
+                | ClusterChange::DisassociateIdentityProvider(_) => {
                     let is_version = matches!(change, ClusterChange::UpdateVersion { .. });
                     let takes = if is_version { VERSION_UPDATE } else { CONFIG_UPDATE };
                     let id = response.update.as_ref().map(|it| it.id.clone()).unwrap_or_default();
@@ -317,6 +328,35 @@ impl<'a> Ideal<'a> {
     fn set_update(&mut self, id: &str, status: UpdateStatus) {
         let query = Query::Update { cluster: self.desired.name.clone(), id: id.to_owned(), addon: None };
         self.truth.insert(query, QueryResult::Update(Some(update(id, status))));
+    }
+
+    /// What an update that is done has changed of the identity provider.
+    fn set_identity_provider(&mut self, change: &ClusterChange) {
+        let (name, shown) = match change {
+            ClusterChange::AssociateIdentityProvider(new) => {
+                let NewIdentityProvider { name, settings, tags } = new.as_ref().clone();
+                let (arn, status) = (String::new(), IdentityProviderStatus::Active);
+                (name.clone(), Some(Box::new(IdentityProvider { name, arn, status, settings, tags })))
+            }
+            ClusterChange::DisassociateIdentityProvider(name) => (name.clone(), None),
+            ClusterChange::Create(_)
+            | ClusterChange::UpdateVersion { .. }
+            | ClusterChange::UpdateConfig(_)
+            | ClusterChange::Encrypt(_)
+            | ClusterChange::RefreshInsights
+            | ClusterChange::Delete => return,
+        };
+        let cluster = self.desired.name.clone();
+        if let Some(QueryResult::Names(names)) =
+            self.truth.get_mut(&Query::IdentityProviders(cluster.clone()))
+        {
+            if shown.is_some() {
+                names.insert(name.clone());
+            } else {
+                names.remove(&name);
+            }
+        }
+        self.truth.insert(Query::IdentityProvider { cluster, name }, QueryResult::IdentityProvider(shown));
     }
 
     fn finish_addon(&mut self, name: &str) {
@@ -374,6 +414,9 @@ impl foo_calls::forecast::Ideal for Ideal<'_> {
             }
             Work::Update(id, change) => {
                 self.set_update(&id, UpdateStatus::Successful);
+                if let Some(change) = &change {
+                    self.set_identity_provider(change);
+                }
                 if let Some(cluster) = self.cluster() {
                     cluster.status = ClusterStatus::Active;
                     if let Some(change) = change {
@@ -449,8 +492,13 @@ fn apply(change: ClusterChange, cluster: &mut Cluster) {
             ConfigUpdate::UpgradePolicy(policy) => cluster.upgrade_policy = policy,
             ConfigUpdate::ZonalShift(is_on) => cluster.zonal_shift = is_on,
             ConfigUpdate::DeletionProtection(is_on) => cluster.deletion_protection = is_on,
+            ConfigUpdate::ScalingTier(tier) => cluster.scaling_tier = Some(tier),
         },
-        ClusterChange::Create(_) | ClusterChange::RefreshInsights | ClusterChange::Delete => {}
+        ClusterChange::Create(_)
+        | ClusterChange::AssociateIdentityProvider(_)
+        | ClusterChange::DisassociateIdentityProvider(_)
+        | ClusterChange::RefreshInsights
+        | ClusterChange::Delete => {}
     }
 }
 
@@ -471,6 +519,7 @@ fn created(desired: &Desired, new: &NewCluster) -> Cluster {
         upgrade_policy,
         zonal_shift,
         deletion_protection,
+        scaling_tier,
         tags,
     } = new.clone();
     let (name, region, partition) = (&desired.name, &desired.region, &desired.partition);
@@ -499,6 +548,7 @@ fn created(desired: &Desired, new: &NewCluster) -> Cluster {
         upgrade_policy: upgrade_policy.unwrap_or(SupportType::Extended),
         zonal_shift: zonal_shift.unwrap_or_default(),
         deletion_protection,
+        scaling_tier: Some(scaling_tier.unwrap_or_default()),
         auto_mode: false,
         tags,
         health: Vec::new(),

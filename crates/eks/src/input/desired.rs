@@ -1,8 +1,8 @@
 //! What the cluster is to be. Written out from the FooControlPlane: every default is decided.
 
 use foo_model::eks::{
-    AccessPolicy, AddonSettings, AuthenticationMode, EndpointAccess, IpFamily, LogType, Minor, Placement,
-    ResolveConflicts, SupportType,
+    AccessPolicy, AddonSettings, AuthenticationMode, EndpointAccess, IdentityProviderSettings, IpFamily,
+    LogType, Minor, Placement, ResolveConflicts, ScalingTier, SupportType,
 };
 use foo_model::network::Tags;
 use foo_model::{Adoption, SubnetId};
@@ -79,6 +79,8 @@ pub struct Desired {
     pub upgrade_policy: Option<SupportType>,
     /// Whether zonal shift is on.
     pub zonal_shift: bool,
+    /// Capacity of the control plane. `None`: as it is, EKS's default for a new cluster (standard).
+    pub scaling_tier: Option<ScalingTier>,
     /// Whether EKS is to refuse the cluster's deletion. It is switched off when the FooControlPlane is deleted only if
     /// [`Self::may_unprotect`].
     pub deletion_protection: bool,
@@ -97,6 +99,8 @@ pub struct Desired {
     pub pod_identities: BTreeMap<(String, String), String>,
     /// Whether IAM is to have an OIDC provider for the cluster's issuer.
     pub oidc_provider: bool,
+    /// The identity provider that is requested. `None`: none; one that this provider did not associate stays.
+    pub identity_provider: Option<DesiredIdentityProvider>,
     /// The user's tags for the cluster. The provider's are added, and win.
     pub tags: Tags,
     /// What happens to the cluster when the FooControlPlane is deleted. `None`: one that was created is deleted, one that was adopted is
@@ -167,6 +171,15 @@ pub struct DesiredEntry {
     pub groups: BTreeSet<String>,
     /// Policies. Those that are not in here are taken off.
     pub policies: BTreeSet<AccessPolicy>,
+}
+
+/// An identity provider.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DesiredIdentityProvider {
+    /// Name of the configuration in EKS.
+    pub name: String,
+    /// Whose tokens are accepted, and who their users are.
+    pub settings: IdentityProviderSettings,
 }
 
 /// An add-on.

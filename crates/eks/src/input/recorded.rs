@@ -41,6 +41,8 @@ pub struct Recorded {
     pub entry_roles: BTreeMap<String, String>,
     /// ARN of the OIDC provider that we created, or were about to.
     pub oidc_provider: Option<String>,
+    /// Name of the identity provider configuration that we associated, or were about to.
+    pub identity_provider: Option<String>,
     /// Keys of the user's tags that were put on the cluster: one that is no longer requested is removed.
     pub tag_keys: BTreeSet<String>,
     /// Whether the API server once was reachable: once true it stays true. Set by the controller; plans keep it.
@@ -75,6 +77,9 @@ pub enum UpdateKind {
     ZonalShift,
     DeletionProtection,
     Encryption,
+    ScalingTier,
+    AssociateIdentityProvider,
+    DisassociateIdentityProvider,
 }
 
 impl UpdateKind {
@@ -95,6 +100,27 @@ impl UpdateKind {
             Self::ZonalShift => UpdateType::ZonalShiftConfigUpdate,
             Self::DeletionProtection => UpdateType::DeletionProtectionUpdate,
             Self::Encryption => UpdateType::AssociateEncryptionConfig,
+            Self::ScalingTier => UpdateType::ControlPlaneScalingConfigUpdate,
+            Self::AssociateIdentityProvider => UpdateType::AssociateIdentityProviderConfig,
+            Self::DisassociateIdentityProvider => UpdateType::DisassociateIdentityProviderConfig,
+        }
+    }
+
+    /// Whether it is about who has access, and says nothing of the control plane.
+    pub(crate) fn is_of_access(self) -> bool {
+        match self {
+            Self::AssociateIdentityProvider | Self::DisassociateIdentityProvider => true,
+            Self::Version
+            | Self::Access
+            | Self::Subnets
+            | Self::SecurityGroups
+            | Self::Logging
+            | Self::AuthenticationMode
+            | Self::UpgradePolicy
+            | Self::ZonalShift
+            | Self::DeletionProtection
+            | Self::Encryption
+            | Self::ScalingTier => false,
         }
     }
 }

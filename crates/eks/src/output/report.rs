@@ -53,7 +53,7 @@ pub enum ConditionKind {
     Upgrading,
     /// Add-ons. Says nothing about the control plane: an add-on without nodes is not ready.
     AddonsReady,
-    /// Access entries, pod identity associations and the OIDC provider.
+    /// Access entries, pod identity associations, the OIDC provider and the identity provider.
     AccessReady,
     /// What still exists. False when the control plane is not being deleted.
     Deleting,

@@ -9,7 +9,7 @@ use crate::recorded::Recorded;
 use crate::refusals::is_no_change;
 use crate::timing::{CONFIRM, GONE, LAG};
 use foo_model::eks::{
-    AddonChange, Change, ClusterStatus, EntryChange, PodIdentityChange, Query, QueryResult,
+    AddonChange, Change, ClusterChange, ClusterStatus, EntryChange, PodIdentityChange, Query, QueryResult,
 };
 use foo_model::{Reason, Timestamp};
 use std::collections::BTreeMap;
@@ -96,17 +96,23 @@ fn concerns(change: &Change) -> impl Iterator<Item = Query> {
             cluster,
             principal,
             change: EntryChange::Associate(_) | EntryChange::Disassociate(_),
-        } => Some(Query::AccessEntry { cluster: cluster.clone(), principal: principal.clone() }),
+        } => vec![Query::AccessEntry { cluster: cluster.clone(), principal: principal.clone() }],
         Change::PodIdentity {
             cluster,
             change: PodIdentityChange::Update { .. } | PodIdentityChange::Delete { .. },
-        } => Some(Query::PodIdentities(cluster.clone())),
+        } => vec![Query::PodIdentities(cluster.clone())],
+        // EKS has one for each cluster, and works on one update of a cluster at a time.
+        Change::Cluster {
+            cluster,
+            change:
+                ClusterChange::AssociateIdentityProvider(_) | ClusterChange::DisassociateIdentityProvider(_),
+        } => vec![Query::Cluster(cluster.clone()), Query::IdentityProviders(cluster.clone())],
         Change::Cluster { .. }
         | Change::Addon { .. }
         | Change::Entry { .. }
         | Change::PodIdentity { .. }
         | Change::Tags { .. }
-        | Change::Oidc(_) => None,
+        | Change::Oidc(_) => Vec::new(),
     };
     std::iter::once(about(change)).chain(more)
 }

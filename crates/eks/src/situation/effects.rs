@@ -18,6 +18,12 @@ pub(crate) fn about(change: &Change) -> Query {
         Change::Cluster { cluster, change: ClusterChange::RefreshInsights } => {
             Query::InsightsRefresh(cluster.clone())
         }
+        Change::Cluster { cluster, change: ClusterChange::AssociateIdentityProvider(new) } => {
+            Query::IdentityProvider { cluster: cluster.clone(), name: new.name.clone() }
+        }
+        Change::Cluster { cluster, change: ClusterChange::DisassociateIdentityProvider(name) } => {
+            Query::IdentityProvider { cluster: cluster.clone(), name: name.clone() }
+        }
         Change::Cluster { cluster, .. } => Query::Cluster(cluster.clone()),
         Change::Addon { cluster, name, .. } => Query::Addon { cluster: cluster.clone(), name: name.clone() },
         Change::Entry { cluster, principal, change } => {
@@ -85,10 +91,12 @@ impl Overlay<'_> {
                     let refresh = InsightsRefresh { started, is_over: false };
                     self.set(about, at, QueryResult::InsightsRefresh(Some(refresh)))
                 }
-                // The record has the update; when that is over, the cluster is read again.
+                // The record has the update; when that is over, what it changed is read again.
                 ClusterChange::UpdateVersion { .. }
                 | ClusterChange::UpdateConfig(_)
-                | ClusterChange::Encrypt(_) => self.hides(&about, at),
+                | ClusterChange::Encrypt(_)
+                | ClusterChange::AssociateIdentityProvider(_)
+                | ClusterChange::DisassociateIdentityProvider(_) => self.hides(&about, at),
             },
             Change::Tags { change, .. } => self.cluster(&about, at, |it| match change {
                 TagChange::Tag(tags) => it.tags.extend(tags.clone()),

@@ -73,6 +73,12 @@ fn changes(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, entr
     if let Some(policy) = desired.upgrade_policy.filter(|it| *it != cluster.upgrade_policy) {
         add(UpdateKind::UpgradePolicy, ConfigUpdate::UpgradePolicy(policy), "the upgrade policy differs");
     }
+    // EKS may leave it out of a cluster that has the standard capacity.
+    let has = cluster.scaling_tier.unwrap_or_default();
+    if let Some(tier) = desired.scaling_tier.filter(|it| *it != has) {
+        let update = ConfigUpdate::ScalingTier(tier);
+        add(UpdateKind::ScalingTier, update, "the capacity of the control plane differs");
+    }
     if is_asked(Setting::ZonalShift) && desired.zonal_shift != cluster.zonal_shift {
         add(UpdateKind::ZonalShift, ConfigUpdate::ZonalShift(desired.zonal_shift), "zonal shift differs");
     }

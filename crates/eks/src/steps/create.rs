@@ -56,6 +56,7 @@ fn begin_again(draft: &mut Draft) {
         record.entry_roles.clear();
         record.addon_versions.clear();
         record.tag_keys.clear();
+        record.identity_provider = None;
         draft.memory.missing.clear();
     }
 }
@@ -133,6 +134,7 @@ fn new_cluster(situation: &Situation<'_>, placement: Placement) -> NewCluster {
         upgrade_policy: desired.upgrade_policy,
         zonal_shift: desired.zonal_shift.then_some(true),
         deletion_protection: desired.deletion_protection,
+        scaling_tier: desired.scaling_tier,
         tags: tags::all(desired),
     }
 }

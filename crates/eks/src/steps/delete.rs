@@ -75,10 +75,11 @@ fn was_adopted(situation: &Situation<'_>, cluster: &Cluster) -> bool {
     tags::were_adopted(&cluster.tags) || situation.record.adopted
 }
 
-/// Our tags go, and with them all claims, also to the OIDC provider, which the cluster needs.
+/// Our tags go, and with them all claims, also to the OIDC provider, which the cluster needs, and to its identity provider.
 fn retain(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
     let keys = tags::adopted(situation.desired).into_keys().collect();
     draft.record.oidc_provider = None;
+    draft.record.identity_provider = None;
     let change = Change::Tags { arn: cluster.arn.clone(), change: TagChange::Untag(keys) };
     draft.note(
         KIND,

@@ -9,6 +9,7 @@ pub(crate) mod delete;
 pub(crate) mod entries;
 pub(crate) mod entry;
 pub(crate) mod identities;
+pub(crate) mod identity_provider;
 pub(crate) mod oidc;
 pub(crate) mod placement;
 pub(crate) mod principals;

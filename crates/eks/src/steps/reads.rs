@@ -44,11 +44,15 @@ enum Turn {
 fn turn(query: &Query) -> Option<Turn> {
     match query {
         Query::Cluster(_) => Some(Turn::Cluster),
-        Query::Addons(_) | Query::AccessEntries(_) | Query::PodIdentities(_) => Some(Turn::List),
+        Query::Addons(_)
+        | Query::AccessEntries(_)
+        | Query::PodIdentities(_)
+        | Query::IdentityProviders(_) => Some(Turn::List),
         Query::Addon { .. }
         | Query::AccessEntry { .. }
         | Query::AccessPolicies { .. }
         | Query::PodIdentity { .. }
+        | Query::IdentityProvider { .. }
         | Query::Role(_)
         | Query::InstanceProfile(_)
         | Query::OidcProvider(_) => Some(Turn::Item),

@@ -5,10 +5,11 @@ use crate::draft::{Draft, Weight};
 use crate::recorded::{RecordedUpdate, UpdateKind};
 use crate::report::ConditionKind;
 use crate::situation::Situation;
+use crate::steps::identity_provider;
 use crate::steps::wait::in_words;
 use crate::timing::{LAG, SKEW, UNSEEN};
 use foo_model::eks::{Cluster, ClusterStatus, Query, QueryResult, Update, UpdateStatus};
-use foo_model::{Agreement, Reason};
+use foo_model::{Agreement, Reason, Timestamp};
 
 /// Whether EKS works on no update of the cluster, and the newest read of it is of after the last one.
 pub(crate) fn is_free(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) -> bool {
@@ -29,10 +30,10 @@ fn topic(situation: &Situation<'_>, update: Option<&RecordedUpdate>) -> Conditio
     if situation.desired.being_deleted {
         return ConditionKind::Deleting;
     }
-    if update.is_some_and(|it| it.kind == UpdateKind::Version) {
-        ConditionKind::Upgrading
-    } else {
-        ConditionKind::ClusterReady
+    match update.map(|it| it.kind) {
+        Some(UpdateKind::Version) => ConditionKind::Upgrading,
+        Some(kind) if kind.is_of_access() => ConditionKind::AccessReady,
+        Some(_) | None => ConditionKind::ClusterReady,
     }
 }
 
@@ -41,10 +42,12 @@ fn follow(situation: &Situation<'_>, draft: &mut Draft, update: &RecordedUpdate)
     let Some(id) = &update.id else { return find(situation, draft, update) };
     let query = query(situation, id);
     let Some(QueryResult::Update(shown)) = draft.read(situation, kind, &query) else { return };
-    let reason = if kind == ConditionKind::Upgrading {
-        Reason::UpgradingControlPlane
-    } else {
-        Reason::UpdatingCluster
+    let reason = match kind {
+        ConditionKind::Upgrading => Reason::UpgradingControlPlane,
+        ConditionKind::AccessReady => Reason::ChangingAccess,
+        ConditionKind::ClusterReady | ConditionKind::AddonsReady | ConditionKind::Deleting => {
+            Reason::UpdatingCluster
+        }
     };
     match shown.as_ref().map(|it| (it.status, it)) {
         Some((UpdateStatus::InProgress, _)) => {
@@ -54,20 +57,20 @@ fn follow(situation: &Situation<'_>, draft: &mut Draft, update: &RecordedUpdate)
         }
         Some((UpdateStatus::Successful, _)) => {
             draft.record.failed.remove(update.kind.name());
-            over(situation, draft, &query);
+            over(situation, draft, update, &query);
         }
         Some((UpdateStatus::Failed | UpdateStatus::Cancelled, shown)) => {
             let message = format!("the update {id} ({}) failed: {}", update.kind, in_words(&shown.errors));
             draft.note(kind, Weight::Failed, Reason::ClusterUpdateFailed, message.clone());
             draft.fails(situation.now, update.kind.name(), &update.content, message);
-            over(situation, draft, &query);
+            over(situation, draft, update, &query);
         }
         None if update.since.plus(UNSEEN) > situation.now => {
             let message = format!("EKS does not show the update {id} yet");
             draft.note(kind, Weight::Pending, reason, message);
             draft.wait(&query);
         }
-        None => over(situation, draft, &query),
+        None => over(situation, draft, update, &query),
     }
 }
 
@@ -75,15 +78,21 @@ fn query(situation: &Situation<'_>, id: &str) -> Query {
     Query::Update { cluster: situation.desired.name.clone(), id: id.to_owned(), addon: None }
 }
 
-/// The update is over: the cluster is read again before anything else is decided.
-fn over(situation: &Situation<'_>, draft: &mut Draft, query: &Query) {
+/// The update is over: what it changed is read again before anything else is decided.
+fn over(situation: &Situation<'_>, draft: &mut Draft, update: &RecordedUpdate, query: &Query) {
     draft.record.update = None;
     draft.read.remove(query);
     let seen = situation.begun(query).unwrap_or(situation.now);
-    believe_from(situation, draft, seen);
+    believe_from(situation, draft, update.kind, seen);
 }
 
-fn believe_from(situation: &Situation<'_>, draft: &mut Draft, moment: foo_model::Timestamp) {
+fn believe_from(situation: &Situation<'_>, draft: &mut Draft, kind: UpdateKind, moment: Timestamp) {
+    if kind.is_of_access() {
+        // A read that began before may arrive later.
+        for query in identity_provider::queries(situation) {
+            draft.memory.distrust(query, moment);
+        }
+    }
     let cluster = situation.query();
     if situation.begun(&cluster).is_none_or(|begun| begun < moment) {
         draft.memory.distrust(cluster.clone(), moment);
@@ -118,7 +127,7 @@ fn find(situation: &Situation<'_>, draft: &mut Draft, update: &RecordedUpdate) {
         draft.wake_at(situation.now.plus(std::time::Duration::from_millis(1)));
     } else {
         draft.record.update = None;
-        believe_from(situation, draft, from);
+        believe_from(situation, draft, update.kind, from);
     }
 }
 

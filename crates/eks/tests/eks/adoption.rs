@@ -243,6 +243,7 @@ fn a_cluster_that_is_taken_over_keeps_what_the_spec_says_nothing_about() {
         upgrade_policy: None,
         zonal_shift: Some(true),
         deletion_protection: true,
+        scaling_tier: Some(ScalingTier::Xl),
         tags: [(TAG_ADOPTABLE.to_owned(), "team/prod".to_owned())].into(),
     });
     world.aws.create_addon("vpc-cni", "v1.20.4-eksbuild.2", Some("{\"env\":{\"A\":\"1\"}}"));

@@ -23,6 +23,7 @@ pub const ACCOUNT: &str = foo_simulator_core::DEFAULT_ACCOUNT;
 const NAME: &str = "prod";
 const CONFIG_UPDATE: Duration = Duration::from_mins(4);
 const UPGRADE: Duration = Duration::from_mins(12);
+const IDENTITY_PROVIDER: Duration = Duration::from_mins(15);
 const ADDON: Duration = Duration::from_secs(50);
 const DELETE: Duration = Duration::from_mins(3);
 
@@ -85,6 +86,7 @@ fn settings() -> Settings {
         delete: DELETE,
         version_update: UPGRADE,
         config_update: CONFIG_UPDATE,
+        identity_provider_update: IDENTITY_PROVIDER,
         update_shows_after: Duration::from_secs(20),
         addon: ADDON,
         nodes: Nodes::Assumed,
@@ -181,6 +183,14 @@ impl Aws {
     pub fn cluster(&self) -> Option<Cluster> {
         let QueryResult::Cluster(cluster) = self.truth(&Query::Cluster(NAME.to_owned())) else { panic!() };
         cluster.map(|cluster| *cluster)
+    }
+
+    /// The identity provider of the cluster.
+    pub fn identity_provider(&self) -> Option<IdentityProvider> {
+        let name = self.names(&Query::IdentityProviders(NAME.to_owned())).into_iter().next()?;
+        let query = Query::IdentityProvider { cluster: NAME.to_owned(), name };
+        let QueryResult::IdentityProvider(found) = self.truth(&query) else { panic!("{query:?}") };
+        found.map(|it| *it)
     }
 
     /// Everything as it is now.
@@ -282,6 +292,18 @@ impl Aws {
     pub fn configure(&mut self, update: ConfigUpdate) {
         self.person_on_cluster(ClusterChange::UpdateConfig(update));
         self.pass(CONFIG_UPDATE);
+    }
+
+    /// A person associates an identity provider.
+    pub fn associate(&mut self, new: NewIdentityProvider) {
+        self.person_on_cluster(ClusterChange::AssociateIdentityProvider(Box::new(new)));
+        self.pass(IDENTITY_PROVIDER);
+    }
+
+    /// A person disassociates it.
+    pub fn disassociate(&mut self, name: &str) {
+        self.person_on_cluster(ClusterChange::DisassociateIdentityProvider(name.to_owned()));
+        self.pass(IDENTITY_PROVIDER);
     }
 
     /// A person updates the version of the cluster, or rolls it back.

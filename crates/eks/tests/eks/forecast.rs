@@ -91,11 +91,13 @@ fn settings(reads: &BTreeMap<Query, QueryResult>, before: &BTreeMap<Query, Query
             (
                 (it.version, &it.placement, &it.access, it.authentication_mode, &it.logging),
                 (&it.encryption_key, it.upgrade_policy, it.zonal_shift, it.deletion_protection, &it.tags),
+                it.scaling_tier,
             )
         )),
         QueryResult::Addon(Some(it)) => {
             Some(format!("{:?}", (&it.name, &it.version, &it.settings, &it.tags)))
         }
+        QueryResult::IdentityProvider(Some(it)) => Some(format!("{:?}", (&it.name, &it.settings, &it.tags))),
         // Groups of the entries of nodes are EKS's own.
         QueryResult::AccessEntry(Some(it)) if it.kind == EntryKind::Standard => {
             Some(format!("{:?}", (&it.principal, it.kind, &it.groups)))
@@ -135,13 +137,29 @@ fn every_setting_one_after_the_other() {
     desired.deletion_protection = true;
     desired.upgrade_policy = Some(SupportType::Standard);
     desired.encryption_key = Some("arn:aws:kms:eu-central-1:1:key/k".to_owned());
+    desired.scaling_tier = Some(ScalingTier::TwoXl);
+    desired.identity_provider = Some(identity_provider());
     desired.placement = Some(placement(&["subnet-a2", "subnet-b"]));
     desired.placement.as_mut().unwrap().security_groups.insert(foo_model::SecurityGroupId::new("sg-1"));
     let foreseen = comes_true(&mut world);
     let mut moments: Vec<_> = foreseen.steps.iter().map(|it| it.at).collect();
-    assert_eq!(moments.len(), 8, "{:#?}", foreseen.steps);
+    assert_eq!(moments.len(), 10, "{:#?}", foreseen.steps);
     moments.dedup();
-    assert_eq!(moments.len(), 8, "EKS makes one update at a time");
+    assert_eq!(moments.len(), 10, "EKS makes one update at a time");
+}
+
+#[test]
+fn an_identity_provider_that_changes_and_goes() {
+    let mut world = World::settled(Desired { identity_provider: Some(identity_provider()), ..desired() });
+    world.desired.identity_provider.as_mut().unwrap().settings.client_id = "other".to_owned();
+    let foreseen = comes_true(&mut world);
+    let operations: Vec<_> = foreseen.steps.iter().map(|it| it.action.change.operation().name()).collect();
+    assert_eq!(operations, ["DisassociateIdentityProviderConfig", "AssociateIdentityProviderConfig"]);
+    world.desired.identity_provider.as_mut().unwrap().name = "staff".to_owned();
+    comes_true(&mut world);
+    world.desired.identity_provider = None;
+    let foreseen = comes_true(&mut world);
+    assert_eq!(foreseen.steps.len(), 1, "{:#?}", foreseen.steps);
 }
 
 #[test]

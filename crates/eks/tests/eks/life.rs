@@ -12,6 +12,7 @@ fn live(world: &mut World) -> [usize; 3] {
     let created = world.sent;
     world.desired.version = Minor(34);
     world.desired.logging = BTreeSet::from([LogType::Audit]);
+    world.desired.identity_provider = Some(identity_provider());
     world.desired.entries.clear();
     world.desired.entries.insert(crate::aws::role_arn("people"), entry());
     world.settle();

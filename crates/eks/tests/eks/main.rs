@@ -10,6 +10,7 @@ mod budget;
 mod create;
 mod deletion;
 mod forecast;
+mod identity_provider;
 mod life;
 mod placement;
 mod properties;

@@ -41,6 +41,8 @@ proptest! {
         mode in proptest::sample::select(vec![AuthenticationMode::ApiAndConfigMap, AuthenticationMode::Api]),
         version in 33_u16..36,
         shift in any::<bool>(),
+        has_provider in any::<bool>(),
+        other_provider in any::<bool>(),
         remade in any::<bool>(),
     ) {
         let faults: BTreeMap<usize, Fault> = faults;
@@ -48,6 +50,7 @@ proptest! {
             deletion_protection: protected,
             may_unprotect: true,
             authentication_mode: mode,
+            identity_provider: has_provider.then(identity_provider),
             ..desired()
         };
         let mut world = World::new(desired);
@@ -58,6 +61,10 @@ proptest! {
         world.assert_complete();
         world.desired.version = Minor(version);
         world.desired.zonal_shift = shift;
+        if other_provider {
+            world.desired.identity_provider = Some(identity_provider());
+            world.desired.identity_provider.as_mut().unwrap().settings.client_id = "other".to_owned();
+        }
         world.desired.authentication_mode = AuthenticationMode::Api;
         if remade {
             // A role that is younger than its entry by less than the clocks differ is taken for the one of the entry after a move.

@@ -97,6 +97,17 @@ pub fn entry() -> DesiredEntry {
     }
 }
 
+pub fn identity_provider() -> DesiredIdentityProvider {
+    let settings = IdentityProviderSettings {
+        issuer_url: "https://id.example.com".to_owned(),
+        client_id: "kubernetes".to_owned(),
+        groups_claim: Some("groups".to_owned()),
+        required_claims: [("hd".to_owned(), "example.com".to_owned())].into(),
+        ..IdentityProviderSettings::default()
+    };
+    DesiredIdentityProvider { name: "people".to_owned(), settings }
+}
+
 pub fn placement(ids: &[&str]) -> Placement {
     Placement { subnets: ids.iter().map(|id| SubnetId::new(*id)).collect(), security_groups: BTreeSet::new() }
 }
@@ -147,6 +158,7 @@ pub fn desired() -> Desired {
         encryption_key: None,
         upgrade_policy: None,
         zonal_shift: false,
+        scaling_tier: None,
         deletion_protection: false,
         may_unprotect: false,
         entries: BTreeMap::from([(role_arn("people"), entry())]),
@@ -158,6 +170,7 @@ pub fn desired() -> Desired {
             .collect(),
         pod_identities: BTreeMap::from([(("team".to_owned(), "app".to_owned()), role_arn("app"))]),
         oidc_provider: true,
+        identity_provider: None,
         tags: network::Tags::from([("team".to_owned(), "red".to_owned())]),
         deletion: Some(DeletionPolicy::Delete),
         being_deleted: false,
@@ -240,6 +253,10 @@ impl EksWorld for World {
         let identity = state.identities.values().find(|it| it.service_account == "app").unwrap();
         assert_eq!(identity.role_arn, Some(role_arn("app")));
         assert_eq!(state.providers.len(), 1);
+        let of_users = self.aws.identity_provider().map(|it| (it.status, it.name, it.settings));
+        let wanted = desired.identity_provider.clone();
+        assert_eq!(of_users, wanted.map(|it| (IdentityProviderStatus::Active, it.name, it.settings)));
+        assert!(desired.scaling_tier.is_none_or(|tier| cluster.scaling_tier == Some(tier)));
     }
 
     fn assert_gone(&self) {

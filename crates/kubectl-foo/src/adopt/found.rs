@@ -8,7 +8,7 @@ use crate::aws::{Aws, items, or_unread};
 use anyhow::{Result, anyhow, bail};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Tag of groups that belong to an EKS managed node group (EKS User Guide, "Tagging").
 const NODE_GROUP: &str = "eks:nodegroup-name";
@@ -132,8 +132,8 @@ pub struct Override {
     pub launch_template_specification: Option<Value>,
     /// An image of its own.
     pub image_id: Option<String>,
-    /// Set if types are chosen by attributes.
-    pub instance_requirements: Option<Value>,
+    /// Attributes that types are chosen by.
+    pub instance_requirements: Option<Map<String, Value>>,
 }
 
 /// On-demand and spot instances.
@@ -168,6 +168,8 @@ pub struct Member {
 pub struct Image {
     /// Its name.
     pub name: String,
+    /// `x86_64` or `arm64`.
+    pub architecture: String,
     /// The device of its root volume.
     pub root_device_name: String,
     /// Its volumes.

@@ -8,6 +8,7 @@ pub(crate) mod manifest;
 mod obstacles;
 mod options;
 mod pool;
+mod requirements;
 pub mod template;
 
 use crate::access::Reads;

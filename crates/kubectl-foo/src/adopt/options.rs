@@ -4,7 +4,8 @@ use super::manifest::of_name;
 use super::template::{Cpu, Ebs, Enabled, Metadata, PrivateDns, TemplateData};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
-    CpuCredits, CpuOptions, HttpTokens, MetadataOptions, PrivateDnsNameOptions, Switch, is_burstable,
+    CpuCredits, CpuOptions, HttpTokens, Inclusion, InstanceRequirements, MetadataOptions,
+    PrivateDnsNameOptions, Switch, is_burstable,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -79,8 +80,11 @@ fn cpu_credits(
     credits: Option<&str>,
     differences: &mut Vec<String>,
 ) -> Option<CpuCredits> {
-    let of_mix = spec.mixed_instances.iter().flat_map(|mixed| &mixed.overrides).map(|it| &it.instance_type);
-    let burstable = spec.instance_type.iter().chain(of_mix).all(|it| is_burstable(it));
+    let mixed = spec.mixed_instances.as_ref();
+    let named = spec.instance_type.as_deref().into_iter();
+    let mut named = named.chain(mixed.iter().flat_map(|mixed| mixed.instance_types()));
+    let required = |it: &InstanceRequirements| it.burstable_performance == Some(Inclusion::Required);
+    let burstable = named.all(is_burstable) && mixed.iter().all(|mixed| mixed.requirements().all(required));
     if let Some(credits) = credits.filter(|_| !burstable) {
         differences.push(format!(
             "CpuCredits {credits}: a FooMachinePool has them for burstable instance types only"

@@ -6,6 +6,7 @@ use super::found::{Found, Group, Image, Override, name_beside};
 use super::manifest::of_name;
 use super::obstacles::AUTOSCALER;
 use super::options::{self, named};
+use super::requirements::requirements;
 use super::template::{Ebs, Interface, Mapping, Tags, TemplateData};
 use anyhow::{Result, anyhow, bail};
 use foo_api::FooMachinePoolSpec;
@@ -44,7 +45,8 @@ pub(super) fn spec(found: &Found) -> Result<Written> {
     let mut differences = Vec::new();
     let name = &group.auto_scaling_group_name;
     let launch_template_name = template_name(found)?;
-    let (instance_type, mixed_instances) = types(group, data, &mut differences)?;
+    let architecture = image.as_ref().map(|image| image.architecture.as_str());
+    let (instance_type, mixed_instances) = types(group, data, architecture, &mut differences)?;
     let (root_volume, volumes) = volumes(data, image.as_ref(), &mut differences);
     let subnets: Vec<NetworkReference> =
         group.subnets.split(',').filter(|id| !id.is_empty()).map(reference).collect();
@@ -102,30 +104,46 @@ fn reference(id: &str) -> NetworkReference {
 
 type Types = (Option<String>, Option<MixedInstances>);
 
-fn types(group: &Group, data: &TemplateData, differences: &mut Vec<String>) -> Result<Types> {
+fn types(
+    group: &Group,
+    data: &TemplateData,
+    architecture: Option<&str>,
+    differences: &mut Vec<String>,
+) -> Result<Types> {
     let name = &group.auto_scaling_group_name;
     let Some(policy) = &group.mixed_instances_policy else {
         let one = data.instance_type.clone();
         let one = one.ok_or_else(|| anyhow!("the launch template of {name} has no instance type"))?;
         return Ok((Some(one), None));
     };
-    let overrides = &policy.launch_template.overrides;
-    if overrides.iter().any(|it| it.instance_requirements.is_some()) {
-        bail!("{name} chooses instance types by attributes: a FooMachinePool has a list of types");
-    }
-    if overrides.iter().any(|it| it.image_id.is_some()) {
+    let found = &policy.launch_template.overrides;
+    if found.iter().any(|it| it.image_id.is_some()) {
         differences.push("images of single instance types: the FooMachinePool has one for all".to_owned());
     }
-    if overrides.iter().any(|it| it.launch_template_specification.is_some()) {
+    if found.iter().any(|it| it.launch_template_specification.is_some()) {
         differences
             .push("launch templates of single instance types: the FooMachinePool has one for all".to_owned());
     }
-    let typed = |it: &Override| Some(MixedInstancesOverride { instance_type: it.instance_type.clone()? });
-    let mut overrides: Vec<_> = overrides.iter().filter_map(typed).collect();
+    let mut overrides = Vec::new();
+    for Override { instance_type, instance_requirements, .. } in found {
+        let requirements = match instance_requirements {
+            None => None,
+            Some(found) => Some(requirements(found, architecture, differences)?),
+        };
+        if instance_type.is_some() || requirements.is_some() {
+            overrides.push(MixedInstancesOverride { instance_type: instance_type.clone(), requirements });
+        }
+    }
     if overrides.is_empty() {
         let one = data.instance_type.clone();
         let one = one.ok_or_else(|| anyhow!("the mixed instances policy of {name} has no instance type"))?;
-        overrides.push(MixedInstancesOverride { instance_type: one });
+        overrides.push(MixedInstancesOverride::of_type(one));
+    }
+    let is_described = |it: &MixedInstancesOverride| it.requirements.is_some();
+    if overrides.iter().any(is_described) && !overrides.iter().all(is_described) {
+        bail!(
+            "{name} has instance types and attributes of instance types: a FooMachinePool has one of the two"
+        );
     }
     let distribution = &policy.instances_distribution;
     let strategy = distribution.spot_allocation_strategy.as_deref();
@@ -133,7 +151,9 @@ fn types(group: &Group, data: &TemplateData, differences: &mut Vec<String>) -> R
     if let (Some(unknown), None) = (strategy, known) {
         differences.push(format!("{unknown} for spot instances: a FooMachinePool gets lowest-price"));
     }
+    let on_demand = distribution.on_demand_allocation_strategy.as_deref();
     let mixed = MixedInstances {
+        on_demand_strategy: options::known(on_demand, "OnDemandAllocationStrategy", differences),
         overrides,
         on_demand_base: distribution.on_demand_base_capacity.unwrap_or(0),
         on_demand_percentage: distribution.on_demand_percentage_above_base_capacity.unwrap_or(100),

@@ -1,10 +1,12 @@
-//! Access entries and pod identity associations of a FooControlPlane that are as EKS has them. The provider makes an entry that the spec
-//! lists exactly like the spec, so one that the spec cannot say completely is left out, and stays as it is.
+//! Access entries, pod identity associations and the identity provider of a FooControlPlane that are as EKS has them. The
+//! provider makes an entry that the spec lists exactly like the spec, so one that the spec cannot say completely is left out, and stays as it is.
 
-use super::found::{Association, Entry, Policy};
+use super::found::{self, Association, Entry, Policy};
 use super::settings::settings;
 use crate::adopt::manifest::of_name;
-use foo_api::control_plane::eks::{AccessEntry, AccessPolicy, EntryType, PodIdentityAssociation};
+use foo_api::control_plane::eks::{
+    AccessEntry, AccessPolicy, EntryType, IdentityProvider, PodIdentityAssociation,
+};
 use foo_api::patterns::is_object_name;
 use foo_model::eks::is_generated_username;
 
@@ -14,6 +16,8 @@ const RESERVED: [&str; 5] = ["system:", "eks:", "aws:", "amazon:", "iam:"];
 const MOST: usize = 20;
 /// Most namespaces of an access policy.
 const MOST_NAMESPACES: usize = 100;
+/// Most required claims of an identity provider.
+const MOST_CLAIMS: usize = 40;
 /// Longest name of a namespace.
 const LONGEST_NAMESPACE: usize = 63;
 
@@ -81,6 +85,34 @@ fn policy(found: &Policy) -> Result<AccessPolicy, String> {
         return Err(format!("{name} holds in namespaces that a FooControlPlane cannot name"));
     }
     Ok(AccessPolicy { name: name.to_owned(), namespaces })
+}
+
+/// The identity provider, which is not this FooControlPlane's: the provider does not touch it, and says if it differs.
+pub(super) fn identity_provider(
+    found: &[found::IdentityProvider],
+    left: &mut Vec<String>,
+) -> Option<IdentityProvider> {
+    let it = found.first()?;
+    let name = &it.identity_provider_config_name;
+    let is_usual = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(is_usual);
+    if !is_name || it.required_claims.len() > MOST_CLAIMS {
+        left.push(format!("identity provider {name}: a FooControlPlane cannot have it"));
+        return None;
+    }
+    left.extend(settings(&format!("identity provider {name}"), &it.others));
+    let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    let groups_claim = given(&it.groups_claim);
+    Some(IdentityProvider {
+        name: name.clone(),
+        issuer_url: it.issuer_url.clone(),
+        client_id: it.client_id.clone(),
+        username_claim: given(&it.username_claim),
+        username_prefix: given(&it.username_prefix),
+        groups_prefix: given(&it.groups_prefix).filter(|_| groups_claim.is_some()),
+        groups_claim,
+        required_claims: it.required_claims.clone(),
+    })
 }
 
 /// The associations that belong to no add-on.

@@ -7,8 +7,8 @@ use super::settings::settings;
 use crate::adopt::manifest::{of_name, without_defaults};
 use anyhow::{Result, anyhow};
 use foo_api::control_plane::eks::{
-    AddonPodIdentity, AuthenticationMode, Encryption, EndpointAccess, IpFamily, LogType, SupportType,
-    UpgradePolicy,
+    AddonPodIdentity, AuthenticationMode, Encryption, EndpointAccess, IpFamily, LogType, ScalingTier,
+    SupportType, UpgradePolicy,
 };
 use foo_api::control_plane::{Eks, eks};
 use foo_model::eks::Minor;
@@ -64,7 +64,9 @@ pub(super) fn spec(found: &Found) -> Result<Written> {
         addons: found.addons.iter().map(|it| addon(it, &found.associations, &mut left)).collect(),
         pod_identity_associations: access::pod_identities(&found.associations, &mut left),
         oidc_provider: oidc_provider(found, &mut left),
+        identity_provider: access::identity_provider(&found.identity_providers, &mut left),
         upgrade_policy: upgrade_policy(cluster),
+        scaling_tier: scaling_tier(cluster, &mut left),
         zonal_shift: cluster.zonal_shift_config.enabled,
         deletion_protection: cluster.deletion_protection,
         tags: tags(cluster),
@@ -139,6 +141,16 @@ fn upgrade_policy(cluster: &Cluster) -> Option<UpgradePolicy> {
     Some(UpgradePolicy { support_type })
 }
 
+/// The tier that is paid for. That of every other cluster is not written.
+fn scaling_tier(cluster: &Cluster, left: &mut Vec<String>) -> Option<ScalingTier> {
+    let name = cluster.control_plane_scaling_config.tier.as_deref()?;
+    let tier: Option<ScalingTier> = of_name(name);
+    if tier.is_none() {
+        left.push(format!("scaling tier {name}: a FooControlPlane does not have it"));
+    }
+    tier.filter(|tier| *tier != ScalingTier::Standard)
+}
+
 fn oidc_provider(found: &Found, left: &mut Vec<String>) -> bool {
     let Some(audiences) = &found.audiences else { return false };
     let usable = audiences.iter().any(|audience| audience == AUDIENCE);
@@ -198,13 +210,10 @@ fn others(cluster: &Cluster) -> impl Iterator<Item = String> {
     of_cluster.chain(settings("VPC configuration", &cluster.resources_vpc_config.others))
 }
 
-/// What runs Pods or lets users in, and no FooControlPlane has.
+/// What runs Pods, and no FooControlPlane has.
 fn beside(found: &Found) -> impl Iterator<Item = String> {
     let node_groups = found.node_groups.iter().map(|name| {
         format!("managed node group {name}: EKS owns its Auto Scaling group; its Pods can move to a pool")
     });
-    let profiles = found.fargate_profiles.iter().map(|name| format!("Fargate profile {name}"));
-    let providers =
-        found.identity_providers.iter().map(|name| format!("identity provider configuration {name}"));
-    node_groups.chain(profiles).chain(providers)
+    node_groups.chain(found.fargate_profiles.iter().map(|name| format!("Fargate profile {name}")))
 }

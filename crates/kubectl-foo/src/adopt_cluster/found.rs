@@ -38,8 +38,8 @@ pub struct Found {
     pub node_groups: Vec<String>,
     /// Names of its Fargate profiles.
     pub fargate_profiles: Vec<String>,
-    /// Names of its identity provider configurations.
-    pub identity_providers: Vec<String>,
+    /// Its identity provider configurations; EKS has at most one.
+    pub identity_providers: Vec<IdentityProvider>,
     /// Auto Scaling groups with the tag of the cluster, those of managed node groups among them.
     pub groups: Vec<Group>,
     /// What the manifest lacks because it could not be read, and why.
@@ -76,6 +76,8 @@ pub struct Cluster {
     pub zonal_shift_config: Switch,
     /// Whether EKS refuses its deletion.
     pub deletion_protection: bool,
+    /// Capacity of the control plane.
+    pub control_plane_scaling_config: Scaling,
     /// Its issuer.
     pub identity: Identity,
     /// EKS Auto Mode.
@@ -122,6 +124,14 @@ pub struct Addresses {
     pub service_ipv4_cidr: Option<String>,
     /// `ipv4` or `ipv6`.
     pub ip_family: Option<String>,
+}
+
+/// Capacity of the control plane.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Scaling {
+    /// The tier.
+    pub tier: Option<String>,
 }
 
 /// Logs.
@@ -283,6 +293,31 @@ pub struct Association {
     pub others: BTreeMap<String, Value>,
 }
 
+/// An identity provider configuration.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct IdentityProvider {
+    /// Its name.
+    pub identity_provider_config_name: String,
+    /// URL of the issuer.
+    pub issuer_url: String,
+    /// Audience of its tokens.
+    pub client_id: String,
+    /// The claim that has the name of the user.
+    pub username_claim: Option<String>,
+    /// What is put before the name.
+    pub username_prefix: Option<String>,
+    /// The claim that has the groups.
+    pub groups_claim: Option<String>,
+    /// What is put before each group.
+    pub groups_prefix: Option<String>,
+    /// Claims that a token must have.
+    pub required_claims: BTreeMap<String, String>,
+    /// All other fields.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, Value>,
+}
+
 impl Cluster {
     /// The authentication mode, as EKS names it.
     pub fn authentication_mode(&self) -> &str {
@@ -310,11 +345,10 @@ pub async fn read(aws: &Aws, reads: &Reads<'_>, name: &str) -> Result<Found> {
         audiences(aws, &cluster),
         list(aws, "list-nodegroups", &of_cluster, "nodegroups"),
         list(aws, "list-fargate-profiles", &of_cluster, "fargateProfileNames"),
-        list::<Named>(aws, "list-identity-provider-configs", &of_cluster, "identityProviderConfigs"),
+        identity_providers(aws, name),
         groups(aws, name),
     );
     let mut unread = Vec::new();
-    let providers = reads.or_warn(providers).unwrap_or_default();
     Ok(Found {
         addons: or_unread(addons, &mut unread).unwrap_or_default(),
         entries: or_unread(entries, &mut unread).unwrap_or_default(),
@@ -322,16 +356,11 @@ pub async fn read(aws: &Aws, reads: &Reads<'_>, name: &str) -> Result<Found> {
         audiences: or_unread(audiences, &mut unread).flatten(),
         node_groups: reads.or_warn(node_groups).unwrap_or_default(),
         fargate_profiles: reads.or_warn(fargate).unwrap_or_default(),
-        identity_providers: providers.into_iter().map(|it| it.name).collect(),
+        identity_providers: or_unread(providers, &mut unread).unwrap_or_default(),
         groups: or_unread(groups, &mut unread).unwrap_or_default(),
         unread,
         cluster,
     })
-}
-
-#[derive(Deserialize)]
-struct Named {
-    name: String,
 }
 
 async fn addons(aws: &Aws, cluster: &str) -> Result<Vec<Addon>> {
@@ -370,6 +399,25 @@ async fn associations(aws: &Aws, cluster: &str) -> Result<Vec<Association>> {
         field(aws, "describe-pod-identity-association", &input, "association").await
     })
     .await
+}
+
+async fn identity_providers(aws: &Aws, cluster: &str) -> Result<Vec<IdentityProvider>> {
+    let of_cluster = json!({"clusterName": cluster});
+    let named: Vec<Value> =
+        list(aws, "list-identity-provider-configs", &of_cluster, "identityProviderConfigs").await?;
+    each(named, async |named| {
+        let input = json!({"clusterName": cluster, "identityProviderConfig": named});
+        let found: OfType =
+            field(aws, "describe-identity-provider-config", &input, "identityProviderConfig").await?;
+        Ok(found.oidc)
+    })
+    .await
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct OfType {
+    oidc: IdentityProvider,
 }
 
 /// The audiences of the OIDC provider of IAM for the cluster's issuer, if there is one.

@@ -3,10 +3,8 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Settings that every cluster has unless another value was asked for, with these values.
-const DEFAULTS: [(&str, &str); 1] = [("controlPlaneScalingConfig", r#"{"tier":"standard"}"#)];
 /// Fields of EKS's responses that are no settings.
-const NO_SETTINGS: [&str; 16] = [
+const NO_SETTINGS: [&str; 18] = [
     "addonArn",
     "clusterName",
     "externalId",
@@ -21,7 +19,9 @@ const NO_SETTINGS: [&str; 16] = [
     "endpoint",
     "health",
     "id",
+    "identityProviderConfigArn",
     "platformVersion",
+    "status",
     // On with EKS Auto Mode, which is named by itself.
     "storageConfig",
 ];
@@ -32,11 +32,7 @@ pub(super) fn settings<'a>(
     others: &'a BTreeMap<String, Value>,
 ) -> impl Iterator<Item = String> + 'a {
     let of = of.to_owned();
-    let is_one = |name: &str, value: &Value| {
-        !NO_SETTINGS.contains(&name)
-            && !DEFAULTS.contains(&(name, value.to_string().as_str()))
-            && is_set(value)
-    };
+    let is_one = |name: &str, value: &Value| !NO_SETTINGS.contains(&name) && is_set(value);
     let set = others.iter().filter(move |(name, value)| is_one(name, value));
     set.map(move |(name, _)| format!("{name} of the {of}: a FooControlPlane does not have it"))
 }

@@ -129,6 +129,9 @@ pub(crate) fn update_of(kind: &str) -> String {
         "zonalShift" => "zonal shift",
         "deletionProtection" => "deletion protection",
         "encryption" => "the encryption of Secrets",
+        "scalingTier" => "the capacity of the control plane",
+        "associateIdentityProvider" => "the identity provider, which is being associated,",
+        "disassociateIdentityProvider" => "the identity provider, which is being disassociated,",
         other => other,
     };
     format!("the update of {what}")

@@ -350,9 +350,10 @@ fn filled(pattern: &str, needs: &Needs, partition: &str, account: &str) -> Vec<S
             let name = |it: &str| format!("{prefix}autoScalingGroup:{EXAMPLE}:autoScalingGroupName/{it}");
             names.into_iter().map(name).collect()
         }
-        ("eks", "cluster" | "addon" | "access-entry" | "podidentityassociation") => {
-            with(vec![needs.eks_cluster.as_deref().unwrap_or(EXAMPLE)])
-        }
+        (
+            "eks",
+            "cluster" | "addon" | "access-entry" | "podidentityassociation" | "identityproviderconfig",
+        ) => with(vec![needs.eks_cluster.as_deref().unwrap_or(EXAMPLE)]),
         ("iam", "instance-profile") => with(all(&needs.profiles)),
         ("iam", "role") => {
             let known = needs.node_roles.iter().chain(&needs.control_plane_role).chain(&needs.pod_roles);

@@ -295,7 +295,9 @@ pub fn undo(history: &History, pool: &FooMachinePool, to: Option<i64>) -> Result
     let launches = history.versions.iter().find(|it| it.launches);
     let launches = launches
         .ok_or_else(|| anyhow!("AWS does not have the version that new instances are launched from"))?;
-    let usable = |it: &&Version| !it.failed && differs(it);
+    // AWS chose the types of a version without one, by attributes that the spec does not have any more.
+    let has_type = |it: &Version| instance_type.is_none() || it.instance_type.is_some();
+    let usable = |it: &&Version| !it.failed && has_type(it) && differs(it);
     let target = match to {
         Some(number) => history.versions.iter().find(|it| it.number == number),
         None => Some(launches)

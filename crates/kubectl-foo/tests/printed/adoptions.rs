@@ -276,11 +276,12 @@ fn what_can_never_be_adopted_is_refused() {
     assert!(refused(&being_deleted).contains("being deleted"));
     let no_subnets = |group: &mut Value, _: &mut Value| group["VPCZoneIdentifier"] = json!("");
     assert!(refused(&no_subnets).starts_with("workers has no subnets"));
-    let attributes = |group: &mut Value, _: &mut Value| {
-        group["MixedInstancesPolicy"] =
-            json!({"LaunchTemplate": {"Overrides": [{"InstanceRequirements": {"VCpuCount": {"Min": 2}}}]}});
+    let both = |group: &mut Value, _: &mut Value| {
+        let attributes = json!({"VCpuCount": {"Min": 2}, "MemoryMiB": {"Min": 4096}});
+        let overrides = json!([{"InstanceRequirements": attributes}, {"InstanceType": "m7i.large"}]);
+        group["MixedInstancesPolicy"] = json!({"LaunchTemplate": {"Overrides": overrides}});
     };
-    assert!(refused(&attributes).contains("by attributes"));
+    assert!(refused(&both).contains("a FooMachinePool has one of the two"));
     let no_image =
         |_: &mut Value, template: &mut Value| template["LaunchTemplateData"]["ImageId"] = Value::Null;
     assert_eq!(refused(&no_image), "the launch template has no image");

@@ -107,6 +107,7 @@ fn rich() -> Found {
     cluster["accessConfig"] = json!({"authenticationMode": "API_AND_CONFIG_MAP"});
     cluster["upgradePolicy"] = json!({"supportType": "STANDARD"});
     cluster["zonalShiftConfig"] = json!({"enabled": true});
+    cluster["controlPlaneScalingConfig"] = json!({"tier": "tier-2xl"});
     cluster["deletionProtection"] = json!(true);
     cluster["tags"] = json!({
         "team": "blue", "aws:cloudformation:stack-name": "eksctl-prod-cluster", "alpha.eksctl.io/cluster-name": "team_prod",
@@ -168,6 +169,11 @@ fn rich() -> Found {
             },
         ])),
         audiences: Some(vec!["sts.amazonaws.com".to_owned()]),
+        identity_providers: read(json!([{
+            "identityProviderConfigName": "people", "identityProviderConfigArn": "arn:people", "clusterName": "team_prod",
+            "issuerUrl": "https://id.example.com", "clientId": "kubernetes", "usernameClaim": "email", "groupsClaim": "groups",
+            "groupsPrefix": "oidc:", "requiredClaims": {"hd": "example.com"}, "status": "ACTIVE", "tags": {},
+        }])),
         groups: read(json!([
             {"AutoScalingGroupName": "workers", "VPCZoneIdentifier": "subnet-1,subnet-3", "Tags": []},
             {"AutoScalingGroupName": "gpu (old)", "VPCZoneIdentifier": "subnet-1", "Tags": []},
@@ -197,6 +203,7 @@ fn everything_in_the_way_and_everything_that_stays_beside_the_manifest_is_named(
     cluster["status"] = json!("UPDATING");
     cluster["accessConfig"] = json!({"authenticationMode": "CONFIG_MAP"});
     cluster["computeConfig"] = json!({"enabled": true, "nodePools": ["general-purpose"]});
+    cluster["controlPlaneScalingConfig"] = json!({"tier": "tier-64xl"});
     cluster["remoteNetworkConfig"] = json!({"remoteNodeNetworks": [{"cidrs": ["10.1.0.0/16"]}]});
     cluster["encryptionConfig"] =
         json!([{"provider": {"keyArn": "arn:aws:kms:eu-central-1:123456789012:alias/a"}}]);
@@ -241,7 +248,9 @@ fn everything_in_the_way_and_everything_that_stays_beside_the_manifest_is_named(
         audiences: Some(vec!["other".to_owned()]),
         node_groups: vec!["managed".to_owned()],
         fargate_profiles: vec!["fargate".to_owned()],
-        identity_providers: vec!["okta".to_owned()],
+        identity_providers: read(
+            json!([{"identityProviderConfigName": "okta.com", "issuerUrl": "https://okta.com", "clientId": "c"}]),
+        ),
         groups: read(json!([{"AutoScalingGroupName": "my group", "VPCZoneIdentifier": "", "Tags": []}])),
         unread: vec!["aws eks list-addons failed: denied".to_owned()],
         ..found(cluster)
@@ -355,7 +364,7 @@ fn consent_to_another_cluster_is_in_the_way() {
 fn what_eks_has_and_the_spec_has_not_is_named_wherever_it_is() {
     let mut cluster = plain();
     cluster["resourcesVpcConfig"]["controlPlaneEgressMode"] = json!("x");
-    cluster["controlPlaneScalingConfig"] = json!({"tier": "tier-xl"});
+    cluster["controlPlaneScalingConfig"] = json!({"tier": "tier-64xl"});
     let associations = json!([{
         "namespace": "web", "serviceAccount": "front", "roleArn": "arn:aws:iam::123456789012:role/front", "policy": "{}",
     }]);
@@ -368,7 +377,7 @@ fn what_eks_has_and_the_spec_has_not_is_named_wherever_it_is() {
     for expected in [
         "namespaceConfig of the add-on coredns",
         "policy of the pod identity association of web/front",
-        "controlPlaneScalingConfig of the cluster",
+        "scaling tier tier-64xl",
         "controlPlaneEgressMode of the VPC configuration",
     ] {
         assert!(left.iter().any(|it| it.starts_with(expected)), "{expected}: {left:#?}");

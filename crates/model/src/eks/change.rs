@@ -2,7 +2,8 @@
 
 use super::access::{AccessPolicy, EntryKind};
 use super::addon::{AddonSettings, ResolveConflicts};
-use super::cluster::{AuthenticationMode, Cluster, IpFamily, LogType, SupportType, Update};
+use super::cluster::{AuthenticationMode, Cluster, IpFamily, LogType, ScalingTier, SupportType, Update};
+use super::identity_provider::IdentityProviderSettings;
 use super::reach::{EndpointAccess, Placement};
 use super::version::Minor;
 use crate::network::Tags;
@@ -73,6 +74,10 @@ pub enum ClusterChange {
     UpdateConfig(ConfigUpdate),
     /// AssociateEncryptionConfig, with the ARN of the KMS key.
     Encrypt(String),
+    /// AssociateIdentityProviderConfig.
+    AssociateIdentityProvider(Box<NewIdentityProvider>),
+    /// DisassociateIdentityProviderConfig, with the name of the configuration.
+    DisassociateIdentityProvider(String),
     /// StartInsightsRefresh: EKS works out the insights now, not at its next daily refresh.
     RefreshInsights,
     /// DeleteCluster.
@@ -191,6 +196,12 @@ impl Change {
                 ClusterChange::UpdateVersion { .. } => update(Operation::UpdateClusterVersion),
                 ClusterChange::UpdateConfig(_) => update(Operation::UpdateClusterConfig),
                 ClusterChange::Encrypt(_) => update(Operation::AssociateEncryptionConfig),
+                ClusterChange::AssociateIdentityProvider(_) => {
+                    update(Operation::AssociateIdentityProviderConfig)
+                }
+                ClusterChange::DisassociateIdentityProvider(_) => {
+                    update(Operation::DisassociateIdentityProviderConfig)
+                }
                 ClusterChange::RefreshInsights => once(Operation::StartInsightsRefresh),
                 ClusterChange::Delete => once(Operation::DeleteCluster),
             },
@@ -249,6 +260,7 @@ impl Change {
     pub fn created_tags(&self) -> Option<&Tags> {
         match self {
             Self::Cluster { change: ClusterChange::Create(new), .. } => Some(&new.tags),
+            Self::Cluster { change: ClusterChange::AssociateIdentityProvider(new), .. } => Some(&new.tags),
             Self::Addon { change: AddonChange::Create(_, tags), .. } => Some(tags),
             Self::Entry { change: EntryChange::Create(new), .. } => Some(&new.tags),
             Self::PodIdentity { change: PodIdentityChange::Create(new), .. } => Some(&new.tags),
@@ -305,6 +317,8 @@ pub struct NewCluster {
     pub zonal_shift: Option<bool>,
     /// Whether EKS refuses its deletion.
     pub deletion_protection: bool,
+    /// Capacity of the control plane; `None`: EKS's default, and not named.
+    pub scaling_tier: Option<ScalingTier>,
     /// Tags.
     pub tags: Tags,
 }
@@ -326,6 +340,18 @@ pub enum ConfigUpdate {
     UpgradePolicy(SupportType),
     ZonalShift(bool),
     DeletionProtection(bool),
+    ScalingTier(ScalingTier),
+}
+
+/// An identity provider configuration to associate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewIdentityProvider {
+    /// Its name, unique in the cluster.
+    pub name: String,
+    /// Whose tokens are accepted, and who their users are.
+    pub settings: IdentityProviderSettings,
+    /// Tags.
+    pub tags: Tags,
 }
 
 /// An add-on to create, or what one is to become.

@@ -58,6 +58,8 @@ pub struct Cluster {
     pub zonal_shift: bool,
     /// Whether EKS refuses its deletion.
     pub deletion_protection: bool,
+    /// Capacity of its control plane; `None`: one that this provider does not know.
+    pub scaling_tier: Option<ScalingTier>,
     /// Whether EKS itself creates nodes for it (EKS Auto Mode).
     pub auto_mode: bool,
     /// Tags.
@@ -102,6 +104,46 @@ pub enum SupportType {
     Standard,
     /// It supports it for twelve more months, at a higher price.
     Extended,
+}
+
+/// Capacity of a control plane (EKS User Guide, "Amazon EKS Provisioned Control Plane"; the values are those of the EKS API Reference,
+/// ControlPlaneScalingConfig).
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    EnumString,
+)]
+pub enum ScalingTier {
+    /// EKS scales the control plane by its load.
+    #[default]
+    #[serde(rename = "standard")]
+    #[strum(serialize = "standard")]
+    Standard,
+    /// The smallest capacity that is provisioned.
+    #[serde(rename = "tier-xl")]
+    #[strum(serialize = "tier-xl")]
+    Xl,
+    /// About twice as many requests at a time.
+    #[serde(rename = "tier-2xl")]
+    #[strum(serialize = "tier-2xl")]
+    TwoXl,
+    /// About four times as many.
+    #[serde(rename = "tier-4xl")]
+    #[strum(serialize = "tier-4xl")]
+    FourXl,
+    /// About eight times as many.
+    #[serde(rename = "tier-8xl")]
+    #[strum(serialize = "tier-8xl")]
+    EightXl,
 }
 
 /// A log of the control plane.
@@ -172,6 +214,9 @@ pub enum UpdateType {
     ZonalShiftConfigUpdate,
     DeletionProtectionUpdate,
     AssociateEncryptionConfig,
+    AssociateIdentityProviderConfig,
+    DisassociateIdentityProviderConfig,
+    ControlPlaneScalingConfigUpdate,
     AddonUpdate,
 }
 

@@ -8,6 +8,7 @@ pub mod addon;
 pub mod change;
 pub mod cluster;
 pub mod iam;
+pub mod identity_provider;
 pub mod issue;
 pub mod query;
 pub mod reach;
@@ -17,13 +18,15 @@ pub use access::{AccessEntry, AccessPolicy, AccessScope, EntryKind, PodIdentity,
 pub use addon::{Addon, AddonRelease, AddonSettings, AddonStatus, ResolveConflicts};
 pub use change::{
     AddonChange, Change, Changed, ClusterChange, ConfigUpdate, EntryChange, NewAddon, NewCluster, NewEntry,
-    NewOidcProvider, NewPodIdentity, OidcChange, OperationFacts, PodIdentityChange, TagChange,
+    NewIdentityProvider, NewOidcProvider, NewPodIdentity, OidcChange, OperationFacts, PodIdentityChange,
+    TagChange,
 };
 pub use cluster::{
     AuthenticationMode, Cluster, ClusterStatus, Insight, InsightStatus, InsightsRefresh, IpFamily, LogType,
-    SupportType, Update, UpdateStatus, UpdateType,
+    ScalingTier, SupportType, Update, UpdateStatus, UpdateType,
 };
 pub use iam::{InstanceProfile, OidcProvider, Role};
+pub use identity_provider::{IdentityProvider, IdentityProviderSettings, IdentityProviderStatus};
 pub use issue::Issue;
 pub use query::{Query, QueryResult};
 pub use reach::{EndpointAccess, Placement};

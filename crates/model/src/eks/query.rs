@@ -4,6 +4,7 @@ use super::access::{AccessEntry, AccessPolicy, PodIdentity};
 use super::addon::{Addon, AddonRelease};
 use super::cluster::{Cluster, Insight, InsightsRefresh, Update};
 use super::iam::{InstanceProfile, OidcProvider, Role};
+use super::identity_provider::IdentityProvider;
 use super::version::{Minor, VersionOffer};
 use crate::operation::Operation;
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,15 @@ pub enum Query {
         /// Its id.
         id: String,
     },
+    /// Names of the identity provider configurations of a cluster (ListIdentityProviderConfigs): [`QueryResult::Names`].
+    IdentityProviders(String),
+    /// An identity provider configuration (DescribeIdentityProviderConfig): [`QueryResult::IdentityProvider`].
+    IdentityProvider {
+        /// Name of the cluster.
+        cluster: String,
+        /// Name of the configuration.
+        name: String,
+    },
     /// The versions that EKS offers in the region (DescribeClusterVersions): [`QueryResult::Versions`].
     Versions,
     /// The versions of an add-on that fit a Kubernetes version, newest first (DescribeAddonVersions): [`QueryResult::AddonReleases`].
@@ -103,6 +113,8 @@ impl Query {
             Self::AccessPolicies { .. } => Operation::ListAssociatedAccessPolicies,
             Self::PodIdentities(_) => Operation::ListPodIdentityAssociations,
             Self::PodIdentity { .. } => Operation::DescribePodIdentityAssociation,
+            Self::IdentityProviders(_) => Operation::ListIdentityProviderConfigs,
+            Self::IdentityProvider { .. } => Operation::DescribeIdentityProviderConfig,
             Self::Versions => Operation::DescribeClusterVersions,
             Self::AddonReleases { .. } => Operation::DescribeAddonVersions,
             Self::AddonSchema { .. } => Operation::DescribeAddonConfiguration,
@@ -122,11 +134,13 @@ impl Query {
             | Self::Addons(cluster)
             | Self::AccessEntries(cluster)
             | Self::PodIdentities(cluster)
+            | Self::IdentityProviders(cluster)
             | Self::Update { cluster, .. }
             | Self::Addon { cluster, .. }
             | Self::AccessEntry { cluster, .. }
             | Self::AccessPolicies { cluster, .. }
-            | Self::PodIdentity { cluster, .. } => Some(cluster),
+            | Self::PodIdentity { cluster, .. }
+            | Self::IdentityProvider { cluster, .. } => Some(cluster),
             Self::Versions
             | Self::AddonReleases { .. }
             | Self::AddonSchema { .. }
@@ -140,7 +154,7 @@ impl Query {
     pub fn nothing(&self) -> QueryResult {
         match self {
             Self::Cluster(_) => QueryResult::Cluster(None),
-            Self::Updates(_) | Self::Addons(_) | Self::AccessEntries(_) => {
+            Self::Updates(_) | Self::Addons(_) | Self::AccessEntries(_) | Self::IdentityProviders(_) => {
                 QueryResult::Names(BTreeSet::new())
             }
             Self::Update { .. } => QueryResult::Update(None),
@@ -150,6 +164,7 @@ impl Query {
             Self::AccessEntry { .. } => QueryResult::AccessEntry(None),
             Self::AccessPolicies { .. } => QueryResult::AccessPolicies(BTreeSet::new()),
             Self::PodIdentities(_) | Self::PodIdentity { .. } => QueryResult::PodIdentities(Vec::new()),
+            Self::IdentityProvider { .. } => QueryResult::IdentityProvider(None),
             Self::Versions => QueryResult::Versions(Vec::new()),
             Self::AddonReleases { .. } => QueryResult::AddonReleases(Vec::new()),
             Self::AddonSchema { .. } => QueryResult::Schema(None),
@@ -173,6 +188,7 @@ pub enum QueryResult {
     AccessEntry(Option<AccessEntry>),
     AccessPolicies(BTreeSet<AccessPolicy>),
     PodIdentities(Vec<PodIdentity>),
+    IdentityProvider(Option<Box<IdentityProvider>>),
     Versions(Vec<VersionOffer>),
     AddonReleases(Vec<AddonRelease>),
     Schema(Option<String>),

@@ -144,6 +144,8 @@ impl Operation {
             | Self::ListAssociatedAccessPolicies
             | Self::ListPodIdentityAssociations
             | Self::DescribePodIdentityAssociation
+            | Self::ListIdentityProviderConfigs
+            | Self::DescribeIdentityProviderConfig
             | Self::DescribeClusterVersions
             | Self::DescribeAddonVersions
             | Self::DescribeAddonConfiguration
@@ -151,6 +153,8 @@ impl Operation {
             | Self::UpdateClusterVersion
             | Self::UpdateClusterConfig
             | Self::AssociateEncryptionConfig
+            | Self::AssociateIdentityProviderConfig
+            | Self::DisassociateIdentityProviderConfig
             | Self::DeleteCluster
             | Self::CreateAddon
             | Self::UpdateAddon

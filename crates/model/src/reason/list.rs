@@ -875,7 +875,7 @@ reasons! {
     "EKS reports issues of the cluster; the message has their codes"
     "the message, for example a subnet, security group, role or KMS key that was deleted"
 
-    ClusterUpdateFailed NeedsUser [EksClusterReady False, ControlPlaneUpgrading False]
+    ClusterUpdateFailed NeedsUser [EksClusterReady False, ControlPlaneUpgrading False, AccessReady False]
     "EKS accepted an update of the cluster, which then failed; the message has EKS's words. It is retried with exponential back-off"
     "the message"
 
@@ -980,11 +980,11 @@ reasons! {
     "`spec.eks.addons[].configurationValues`"
 
     AccessAsRequested Good [AccessReady True]
-    "access entries, pod identity associations and the OIDC provider are as requested"
+    "access entries, pod identity associations, the OIDC provider and the identity provider are as requested"
     ""
 
     ChangingAccess Waiting [AccessReady False]
-    "access entries, pod identity associations or the OIDC provider are being created, changed or deleted"
+    "access entries, pod identity associations, the OIDC provider or the identity provider are being created, changed or deleted"
     "wait"
 
     PrincipalNotFound NeedsUser [AccessReady False]
@@ -992,7 +992,7 @@ reasons! {
     "create it, or correct its name in `spec.eks.accessEntries` or the pool"
 
     AccessDiffers NeedsUser [AccessReady False]
-    "an access entry, association or OIDC provider that the provider did not create has what cannot be changed; the message says what"
+    "an access entry, association, OIDC provider or identity provider that the provider did not create has what cannot be changed; the message says what"
     "delete it, and it is created as requested"
 
     AccessEntriesImpossible NeedsUser [AccessReady False]

@@ -163,6 +163,8 @@ pub struct DesiredGroup {
     pub is_for_nodes: bool,
     /// Its ingress rules.
     pub ingress: Vec<GroupRule>,
+    /// Tags of this group alone.
+    pub tags: Tags,
     /// What it lets out. AWS's rule that lets everything out is taken away if it is not among these.
     pub egress: Vec<GroupRule>,
 }

@@ -18,8 +18,10 @@ pub struct Recorded {
     /// What was last reached of each role's content, as a hash. Content that differs though it was reached was changed by a person or
     /// another program; otherwise the provider has not changed it yet.
     pub reached: BTreeMap<Role, String>,
-    /// Keys of the user's tags that were put on parts: one that is no longer requested is removed.
+    /// Keys of the user's tags that were put on all parts: one that is no longer requested is removed.
     pub tag_keys: BTreeSet<String>,
+    /// Keys of the user's tags that were put on the part of a role alone. None of them is empty.
+    pub own_tag_keys: BTreeMap<Role, BTreeSet<String>>,
 }
 
 /// A part that exists as far as we know.

@@ -12,6 +12,14 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft) {
     let there: BTreeMap<String, Tags> =
         tagged(&situation.own).into_iter().map(|it| (it.id, it.tags)).collect();
     let mut removed: BTreeMap<BTreeSet<String>, (Role, BTreeSet<String>)> = BTreeMap::new();
+    let own_keys = tags::own_keys(situation.desired);
+    let former = &situation.record.own_tag_keys;
+    // What a part may still have stays on record until a read shows the part without it.
+    let mut own_on_record = own_keys.clone();
+    let requested_roles = former.iter().filter(|(role, _)| situation.wanted.roles.contains(role));
+    for (role, keys) in requested_roles {
+        own_on_record.entry(role.clone()).or_default().extend(keys.iter().cloned());
+    }
     for (role, held) in &situation.held {
         let has = there.get(&held.id).filter(|_| held.standing == Standing::Shown);
         let (Some(has), true) = (has, situation.wanted.roles.contains(role)) else { continue };
@@ -23,16 +31,21 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft) {
         if !lacking.is_empty() {
             draft.fix_tags(role, &held.id, lacking);
         }
-        let mine = situation.record.tag_keys.iter();
+        let of_all = situation.record.tag_keys.iter();
+        let mine = of_all.chain(former.get(role).into_iter().flatten());
         let over: BTreeSet<String> =
             mine.filter(|key| has.contains_key(*key) && !wanted.contains_key(*key)).cloned().collect();
+        if over.is_empty() {
+            own_on_record.remove(role);
+            own_on_record.extend(own_keys.get(role).map(|keys| (role.clone(), keys.clone())));
+        }
         if !over.is_empty() {
             let (_, ids) = removed.entry(over).or_insert_with(|| (role.clone(), BTreeSet::new()));
             ids.insert(held.id.clone());
         }
     }
+    draft.record.own_tag_keys = own_on_record;
     let requested = situation.desired.tags.keys();
-    let requested = requested.chain(situation.desired.subnets.iter().flat_map(|it| it.tags.keys()));
     if removed.is_empty() {
         draft.record.tag_keys = requested.cloned().collect();
     } else {

@@ -130,6 +130,60 @@ fn tags_of_the_user_come_and_go_and_those_of_others_stay() {
     assert_eq!(calls_since(&world, from), ["DeleteTags", "CreateTags"], "for all parts at once");
 }
 
+fn of_role<'a>(world: &'a World, role: &str) -> &'a Tags {
+    let has = |tags: &Tags| tags.get("infrastructure.foo.com/role").is_some_and(|it| it == role);
+    let parts = &world.aws.parts;
+    let subnets = parts.subnets.values().map(|it| &it.tags);
+    subnets.chain(parts.security_groups.values().map(|it| &it.tags)).find(|tags| has(tags)).unwrap()
+}
+
+/// What Karpenter and the AWS Load Balancer Controller look for, at each part by itself.
+#[test]
+fn tags_of_one_subnet_and_of_one_group_come_and_go_and_are_changed_back() {
+    const KARPENTER: &str = "karpenter.sh/discovery";
+    let own = || Tags::from([(KARPENTER.to_owned(), "blue".to_owned())]);
+    let mut wanted = desired("ab");
+    let private = wanted.subnets.iter().position(|it| it.key == "private/eu-central-1a").unwrap();
+    wanted.subnets[private].tags = own();
+    let mut world = settled(wanted);
+    let (a, b) = ("subnet/private/eu-central-1a", "subnet/private/eu-central-1b");
+    let has = |world: &World, role: &str| of_role(world, role).get(KARPENTER).cloned();
+    assert_eq!((has(&world, a).as_deref(), has(&world, b)), (Some("blue"), None), "it is created with it");
+    // A person gives another subnet the same tag, and a group, too.
+    world.aws.by_hand(|parts| {
+        for subnet in parts.subnets.values_mut().filter(|it| it.tags["infrastructure.foo.com/role"] == b) {
+            subnet.tags.insert(KARPENTER.to_owned(), "green".to_owned());
+        }
+    });
+    // The group gets it later, and the subnet loses the tag for load balancers.
+    world.desired.security_groups[0].tags = own();
+    let elb = "kubernetes.io/role/internal-elb";
+    world.desired.subnets[private].tags.insert(elb.to_owned(), "0".to_owned());
+    world.rest();
+    assert_eq!(has(&world, "security-group/node").as_deref(), Some("blue"));
+    assert_eq!(has(&world, "security-group/controlPlane"), None);
+    assert_eq!((of_role(&world, a)[elb].as_str(), of_role(&world, b)[elb].as_str()), ("0", "1"));
+    // Drift.
+    world.aws.by_hand(|parts| {
+        parts.security_groups.values_mut().for_each(|it| drop(it.tags.remove(KARPENTER)));
+    });
+    world.aws.advance(world.now().plus(Duration::from_mins(10)));
+    world.sweep();
+    world.rest();
+    assert_eq!(has(&world, "security-group/node").as_deref(), Some("blue"));
+    // Without them in the spec, also after a restart: only what this provider set is removed.
+    world.desired.subnets[private].tags.clear();
+    world.desired.security_groups[0].tags.clear();
+    world.restart();
+    world.rest();
+    assert_eq!((has(&world, a), has(&world, "security-group/node")), (None, None));
+    assert_eq!(has(&world, b).as_deref(), Some("green"), "a person's");
+    assert_eq!(of_role(&world, a)[elb], "1");
+    assert!(world.process.record.own_tag_keys.is_empty());
+    world.delete();
+    assert_gone(&world);
+}
+
 /// Something that a person changes by hand.
 fn meddle(world: &mut World, what: &str) {
     world.aws.by_hand(|parts| match what {

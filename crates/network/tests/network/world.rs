@@ -105,6 +105,7 @@ pub fn desired(zones: &str) -> Desired {
                 description: "self".into(),
             },
         ],
+        tags: Tags::new(),
         egress: vec![everything()],
     };
     Desired {

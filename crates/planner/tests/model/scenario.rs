@@ -511,7 +511,7 @@ fn content(number: u8) -> Template {
     Template {
         content: TemplateContent {
             image: ImageId::new("ami"),
-            instance_type: InstanceType::new("t"),
+            instance_type: Some(InstanceType::new("t")),
             security_groups: Vec::new(),
             instance_profile: None,
             key_name: None,

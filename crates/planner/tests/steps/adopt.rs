@@ -6,7 +6,8 @@ use foo_model::group::GroupStatus;
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_GROUP, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
     Adoption, Agreement, Blocked, Instance, InstanceId, InstanceType, InstancesMix, LaunchTemplate,
-    LaunchTemplateId, LifecycleState, Process, Protection, Reason, SpotStrategy, TemplateVersion,
+    LaunchTemplateId, LifecycleState, OnDemandStrategy, Process, Protection, Reason, SpotStrategy,
+    TemplateVersion,
 };
 use foo_planner::action::{GroupAction, HookAction};
 use foo_planner::desired::Wanted;
@@ -461,6 +462,7 @@ fn a_group_that_buys_otherwise_is_not_adopted() {
         overrides: Vec::new(),
         on_demand_base: 0,
         on_demand_percentage,
+        on_demand_strategy: OnDemandStrategy::Prioritized,
         spot_strategy: SpotStrategy::PriceCapacityOptimized,
         spot_max_price: None,
     };

@@ -1,6 +1,6 @@
 use super::NOTHING;
 use crate::world::{World, content, pool};
-use foo_model::{Health, InstanceId, InstancesMix, MachineName, NodeState, SpotStrategy};
+use foo_model::{Health, InstanceId, InstancesMix, MachineName, NodeState, OnDemandStrategy, SpotStrategy};
 use foo_planner::Action;
 use foo_planner::action::MachineAction;
 use foo_planner::desired::Wanted;
@@ -113,6 +113,7 @@ fn what_aws_replaces_after_another_purchase_mix_is_left_to_it_for_a_quarter_of_a
         overrides: vec![],
         on_demand_base: 0,
         on_demand_percentage: percentage,
+        on_demand_strategy: OnDemandStrategy::Prioritized,
         spot_strategy: SpotStrategy::LowestPrice,
         spot_max_price: None,
     };

@@ -88,7 +88,7 @@ pub(crate) fn content(spec: &str, data: &str) -> Template {
     Template {
         content: TemplateContent {
             image: ImageId::new("ami-1"),
-            instance_type: InstanceType::new("m7i.large"),
+            instance_type: Some(InstanceType::new("m7i.large")),
             security_groups: Vec::new(),
             instance_profile: None,
             key_name: None,

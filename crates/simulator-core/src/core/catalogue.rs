@@ -64,6 +64,35 @@ impl TypeInfo {
         })
     }
 
+    /// Its family (`m7i`) and the digit of its generation.
+    fn family(&self) -> (&str, Option<u32>) {
+        let family = self.name.as_str().split('.').next().unwrap_or_default();
+        (family, family.chars().find_map(|it| it.to_digit(10)))
+    }
+
+    /// Whether EC2 recommends it for new workloads (EC2 User Guide, "Previous generation instances": M3, C3, R3 and older ones, and
+    /// T1).
+    pub fn is_current(&self) -> bool {
+        match self.family() {
+            ("t1", _) => false,
+            (family, Some(generation)) if family.starts_with(['c', 'm', 'r']) => generation > 3,
+            _ => true,
+        }
+    }
+
+    /// Whether it is of the families C, M and R, which are for general purposes and the reference of price protection.
+    pub fn is_common(&self) -> bool {
+        let (family, _) = self.family();
+        let mut letters = family.chars();
+        letters.next().is_some_and(|it| "cmr".contains(it))
+            && letters.next().is_some_and(|it| it.is_ascii_digit())
+    }
+
+    /// Whether it is a whole host.
+    pub fn is_metal(&self) -> bool {
+        self.name.as_str().split('.').nth(1).is_some_and(|size| size.starts_with("metal"))
+    }
+
     /// On-demand price in micro US dollars per hour: not AWS's, but types are in about the same order.
     pub fn price(&self) -> u64 {
         let gpus = self.gpu.as_ref().map_or(0, |gpu| u64::from(gpu.count));

@@ -1,10 +1,11 @@
 //! Conversions between `foo_model`'s types and the core's.
 
+use super::requirements;
 use crate::core::document::Document;
 use crate::core::ec2::instances::{Ec2Instance, Market};
 use crate::core::ec2::templates::{Template, TemplateKey};
 use crate::core::group::activity::Activity;
-use crate::core::group::model::{Group, LaunchSource, Member, MixedPolicy};
+use crate::core::group::model::{Group, LaunchSource, Member, MixedPolicy, Override};
 use crate::core::rules::group::hooks::{Hook, HookChange};
 use crate::core::rules::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
 use base64::Engine as _;
@@ -13,8 +14,8 @@ use foo_cloud::{InstanceDetails, VersionCopy};
 use foo_model::hook::{DRAIN_HOOK, HookConfig, HookTarget, LifecycleHook, Transition};
 use foo_model::{
     AwsTime, GroupSettings, HookName, InstancesMix, LaunchTemplate, LaunchTemplateId, MixOverride,
-    NotificationType, Notifications, Seconds, SpotStrategy, TemplateContent, TemplateHashes, TemplateRecord,
-    TemplateVersion, Timestamp, TopicArn,
+    NotificationType, Notifications, OnDemandStrategy, Seconds, SpotStrategy, TemplateContent,
+    TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, TopicArn,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +37,7 @@ pub(super) fn document_of(content: &TemplateContent) -> Document {
     let groups = || Document::List(security_groups.iter().map(Document::text).collect());
     let mut document = Document::map()
         .with("imageId", Some(Document::text(image)))
-        .with("instanceType", Some(Document::text(instance_type)))
+        .with("instanceType", instance_type.as_ref().map(Document::text))
         .with("keyName", key_name.as_ref().map(Document::text))
         .with("userData", encoded(user_data))
         .with("metadataOptions", Some(metadata_options(*metadata)));
@@ -236,14 +237,25 @@ pub(super) fn source_of(
 ) -> SourceSpec {
     let template = TemplateSpec { key: TemplateKey::Id(id.clone()), version: Some(version.to_string()) };
     let Some(mix) = mix else { return SourceSpec::Template(template) };
-    let InstancesMix { overrides, on_demand_base, on_demand_percentage, spot_strategy, spot_max_price } = mix;
-    let overrides = overrides.iter().map(|MixOverride { instance_type }| OverrideSpec {
-        template: None,
-        document: Document::map().with("InstanceType", Some(Document::text(instance_type))),
+    let InstancesMix {
+        overrides,
+        on_demand_base,
+        on_demand_percentage,
+        on_demand_strategy,
+        spot_strategy,
+        spot_max_price,
+    } = mix;
+    let overrides = overrides.iter().map(|choice| {
+        let (name, what) = match choice {
+            MixOverride::Type(instance_type) => ("InstanceType", Document::text(instance_type)),
+            MixOverride::Requirements(it) => ("InstanceRequirements", requirements::document_of(it)),
+        };
+        OverrideSpec { template: None, document: Document::map().with(name, Some(what)) }
     });
     let distribution = Document::map()
         .with("OnDemandBaseCapacity", Some(Document::text(on_demand_base)))
         .with("OnDemandPercentageAboveBaseCapacity", Some(Document::text(on_demand_percentage)))
+        .with("OnDemandAllocationStrategy", Some(Document::text(<&str>::from(on_demand_strategy))))
         .with("SpotAllocationStrategy", Some(Document::text(spot_strategy.name())))
         .with("SpotMaxPrice", Some(Document::text(spot_max_price.as_deref().unwrap_or_default())));
     SourceSpec::Mixed {
@@ -283,24 +295,28 @@ pub(super) fn group_of(group: &Group) -> foo_model::Group {
 }
 
 fn mix_of(policy: &MixedPolicy) -> InstancesMix {
-    let strategy =
-        policy.distribution.get_text(&["SpotAllocationStrategy"]).and_then(SpotStrategy::from_name);
+    let text = |name| policy.distribution.get_text(&[name]);
+    let overrides: Vec<MixOverride> = policy.overrides.iter().filter_map(choice_of).collect();
     InstancesMix {
-        overrides: policy
-            .overrides
-            .iter()
-            .filter_map(|choice| choice.instance_type.clone())
-            .map(|instance_type| MixOverride { instance_type })
-            .collect(),
         on_demand_base: policy.on_demand_base,
         on_demand_percentage: policy.on_demand_percentage,
-        spot_strategy: strategy.unwrap_or(SpotStrategy::LowestPrice),
-        spot_max_price: policy
-            .distribution
-            .get_text(&["SpotMaxPrice"])
-            .filter(|price| !price.is_empty())
-            .map(str::to_owned),
+        on_demand_strategy: text("OnDemandAllocationStrategy")
+            .and_then(|name| name.parse().ok())
+            .unwrap_or_else(|| OnDemandStrategy::default_for(&overrides)),
+        spot_strategy: text("SpotAllocationStrategy")
+            .and_then(SpotStrategy::from_name)
+            .unwrap_or(SpotStrategy::LowestPrice),
+        spot_max_price: text("SpotMaxPrice").filter(|price| !price.is_empty()).map(str::to_owned),
+        overrides,
     }
+}
+
+fn choice_of(choice: &Override) -> Option<MixOverride> {
+    let named = choice.instance_type.clone().map(MixOverride::Type);
+    named.or_else(|| {
+        let document = choice.document.get(&["InstanceRequirements"])?;
+        Some(MixOverride::Requirements(requirements::requirements_of(document)))
+    })
 }
 
 fn instance_of(group: &Group, member: &Member) -> foo_model::Instance {

@@ -8,6 +8,7 @@ mod groups;
 mod networks;
 mod objects;
 mod queue;
+mod requirements;
 mod roles;
 
 pub use queue::SimQueue;
@@ -36,7 +37,7 @@ use tokio::time::Instant;
 pub fn plain_content(user_data: &[u8]) -> TemplateContent {
     TemplateContent {
         image: IMAGE_X86_64.into(),
-        instance_type: "m7i.large".into(),
+        instance_type: Some("m7i.large".into()),
         security_groups: vec![SECURITY_GROUP.into()],
         instance_profile: None,
         key_name: None,

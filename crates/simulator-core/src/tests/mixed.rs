@@ -158,12 +158,85 @@ fn types_can_be_chosen_by_their_attributes() {
         .with("ExcludedInstanceTypes", Some(Document::List(vec![Document::text("r7*")])));
     let choice = Document::map().with("InstanceRequirements", Some(requirements.clone()));
     let launched = scene().launched((0, 1, 1), vec![choice], &[]);
-    assert_eq!(launched, ["m7i.xlarge"], "16 GiB, x86_64, no GPU, not r7i");
-    let unknown = requirements.with("BareMetal", Some(Document::text("included")));
+    assert_eq!(launched, ["m7i.xlarge"], "16 GiB, x86_64, not r7i; types with a GPU are too expensive");
+    let unknown = requirements.with("RequireHibernateSupport", Some(Document::text("true")));
     let scene = scene();
     let choice = Document::map().with("InstanceRequirements", Some(unknown));
     let new = scene.mixed((0, 1, 1), vec![choice], &[]);
     assert_eq!(refusal(scene.create(new)).0, "ValidationError");
+}
+
+/// Types of 2 to 8 vCPUs with more attributes.
+fn attributes(more: &[(&str, Document)]) -> Vec<Document> {
+    let at_least = |min: u32| Document::map().with("Min", Some(Document::text(min)));
+    let vcpus = at_least(2).with("Max", Some(Document::text(8)));
+    let document = Document::map().with("VCpuCount", Some(vcpus)).with("MemoryMiB", Some(at_least(1)));
+    let document =
+        more.iter().fold(document, |document, (name, value)| document.with(name, Some(value.clone())));
+    vec![Document::map().with("InstanceRequirements", Some(document))]
+}
+
+/// API Reference, InstanceRequirements: price protection, relative to the cheapest current type of the families C, M and R.
+#[test]
+fn price_protection_excludes_expensive_types() {
+    let only = |pattern: &str| ("AllowedInstanceTypes", Document::List(vec![Document::text(pattern)]));
+    let refused = |more: &[(&str, Document)]| scene().launched((0, 1, 1), attributes(more), &[]).is_empty();
+    let text = |text: &str| Document::text(text);
+    // The only type that is allowed is its own reference.
+    assert_eq!(scene().launched((0, 1, 1), attributes(&[only("m7i.2xlarge")]), &[]), ["m7i.2xlarge"]);
+    let exclude = |patterns: &[&str]| {
+        ("ExcludedInstanceTypes", Document::List(patterns.iter().map(Document::text).collect()))
+    };
+    // Among m7i only, with the cheapest at its capacity: the next one costs twice as much.
+    let launched = |more: &[(&str, Document)]| {
+        let scene = scene();
+        scene.region.set_capacity_limit("eu-central-1a", "m7i.large", Some(1)).expect("a limit");
+        scene.launched((0, 2, 2), attributes(more), &[])
+    };
+    assert_eq!(launched(&[only("m7i.*")]), ["m7i.large"], "20 % by default");
+    let off = ("OnDemandMaxPricePercentageOverLowestPrice", text("999999"));
+    assert_eq!(launched(&[only("m7i.*"), off]), ["m7i.large", "m7i.xlarge"]);
+    assert!(refused(&[exclude(&["*"])]));
+    let spot = |more: &[(&str, Document)]| {
+        let scene = scene();
+        scene.region.set_capacity_limit("eu-central-1a", "m7i.large", Some(1)).expect("a limit");
+        let strategy = ("SpotAllocationStrategy", "price-capacity-optimized");
+        scene.launched((0, 2, 2), attributes(more), &[SPOT, strategy])
+    };
+    assert_eq!(
+        spot(&[only("m7i.*")]),
+        ["m7i.large", "m7i.xlarge"],
+        "no threshold of spot prices is documented"
+    );
+    let over = ("SpotMaxPricePercentageOverLowestPrice", text("50"));
+    assert_eq!(spot(&[only("m7i.*"), over.clone()]), ["m7i.large"]);
+    // A spot instance costs 40 % of the on-demand price here: m7i.xlarge 80 % of that of m7i.large.
+    let share = |percentage| ("MaxSpotPriceAsPercentageOfOptimalOnDemandPrice", text(percentage));
+    assert_eq!(spot(&[only("m7i.*"), share("79")]), ["m7i.large"]);
+    assert_eq!(spot(&[only("m7i.*"), share("80")]), ["m7i.large", "m7i.xlarge"]);
+}
+
+/// API Reference, LaunchTemplateOverrides, InstanceRequirements, InstancesDistribution.
+#[test]
+fn sets_of_attributes_that_contradict_themselves_are_refused() {
+    let list = |pattern: &str| Document::List(vec![Document::text(pattern)]);
+    let refuses = |overrides: Vec<Document>, distribution: &[(&str, &str)]| {
+        let scene = scene();
+        let new = scene.mixed((0, 1, 1), overrides, distribution);
+        assert_eq!(refusal(scene.create(new)).0, "ValidationError");
+    };
+    refuses(attributes(&[("AllowedInstanceTypes", list("m*")), ("ExcludedInstanceTypes", list("c*"))]), &[]);
+    let share = ("MaxSpotPriceAsPercentageOfOptimalOnDemandPrice", Document::text("50"));
+    refuses(attributes(&[share, ("SpotMaxPricePercentageOverLowestPrice", Document::text("50"))]), &[]);
+    refuses(attributes(&[("OnDemandMaxPricePercentageOverLowestPrice", Document::text("few"))]), &[]);
+    refuses(attributes(&[]), &[("OnDemandAllocationStrategy", "prioritized")]);
+    refuses(attributes(&[]), &[("SpotAllocationStrategy", "capacity-optimized-prioritized")]);
+    refuses(vec![attributes(&[]).remove(0); 5], &[]);
+    let both = attributes(&[]).remove(0).with("InstanceType", Some(Document::text("m7i.large")));
+    refuses(vec![both], &[]);
+    let scene = scene();
+    let four = scene.mixed((0, 1, 1), vec![attributes(&[]).remove(0); 4], &[]);
+    scene.create(four).expect("a group");
 }
 
 #[test]

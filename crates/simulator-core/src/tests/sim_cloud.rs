@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub(super) fn content(instance_type: &str) -> TemplateContent {
     TemplateContent {
-        instance_type: instance_type.into(),
+        instance_type: Some(instance_type.into()),
         instance_profile: Some("nodes".to_owned()),
         tags: BTreeMap::from([("Name".to_owned(), "pool".to_owned())]),
         ..plain_content(b"#!/bin/sh")

@@ -47,7 +47,7 @@ fn given_tags(call: &Call<'_>) -> Tags {
 /// Creation with tags needs the right to tag what is new. The reference does not list it; callers without it are refused
 /// (aws/aws-cdk, issue 7163).
 fn tagging(region: &Region, action: &str, call: &Call<'_>, tags: &Tags) -> Option<Ask> {
-    if tags.is_empty() || !action.starts_with("Create") {
+    if tags.is_empty() {
         return None;
     }
     let (of, last) = match action {
@@ -55,6 +55,7 @@ fn tagging(region: &Region, action: &str, call: &Call<'_>, tags: &Tags) -> Optio
         "CreateAddon" => ("addon", "/*"),
         "CreateAccessEntry" => ("access-entry", "/*"),
         "CreatePodIdentityAssociation" => ("podidentityassociation", "/*"),
+        "AssociateIdentityProviderConfig" => ("identityproviderconfig", "/*"),
         _ => return None,
     };
     let name = call.field("name").and_then(Value::as_str).filter(|_| of == "cluster");
@@ -97,10 +98,12 @@ fn target<'a>(region: &'a Region, action: &str, call: &Call<'_>) -> (String, Opt
     }
     let cluster = region.eks.cluster(name);
     let of_cluster = (arn(&format!("cluster/{name}")), cluster.map(|it| (it.created, &it.tags)));
+    let provider = call.field("identityProviderConfig").and_then(|it| it.get("name")).and_then(Value::as_str);
     let (kind, part) = [
         ("addon", call.path("addonName")),
         ("access-entry", call.path("principalArn")),
         ("podidentityassociation", call.path("associationId")),
+        ("identityproviderconfig", provider.unwrap_or_default()),
     ]
     .into_iter()
     .find(|(_, part)| !part.is_empty())
@@ -111,6 +114,10 @@ fn target<'a>(region: &'a Region, action: &str, call: &Call<'_>) -> (String, Opt
     let found = match kind {
         "addon" => cluster.addons.get(part).map(|it| (&it.arn, it.created, &it.tags)),
         "access-entry" => cluster.entries.get(part).map(|it| (&it.arn, it.created, &it.tags)),
+        "identityproviderconfig" => {
+            let provider = cluster.identity_provider.as_ref().filter(|it| it.config.name == part);
+            provider.map(|it| (&it.config.arn, it.created, &it.config.tags))
+        }
         _ => cluster.pod_identities.get(part).map(|it| (&it.arn, it.created, &it.tags)),
     };
     match found {
@@ -124,7 +131,8 @@ fn tags_at<'a>(cluster: &'a Cluster, arn: &str) -> Option<(Timestamp, &'a Tags)>
     let addons = cluster.addons.values().map(|it| (&it.arn, it.created, &it.tags));
     let entries = cluster.entries.values().map(|it| (&it.arn, it.created, &it.tags));
     let pods = cluster.pod_identities.values().map(|it| (&it.arn, it.created, &it.tags));
-    let mut all = own.into_iter().chain(addons).chain(entries).chain(pods);
+    let provider = cluster.identity_provider.iter().map(|it| (&it.config.arn, it.created, &it.config.tags));
+    let mut all = own.into_iter().chain(addons).chain(entries).chain(pods).chain(provider);
     all.find(|(it, ..)| it.as_str() == arn).map(|(_, made, tags)| (made, tags))
 }
 

@@ -53,6 +53,7 @@ impl Aws {
         eks.delete = Duration::from_secs(3);
         eks.version_update = Duration::from_secs(5);
         eks.config_update = Duration::from_secs(3);
+        eks.identity_provider_update = Duration::from_secs(5);
         eks.addon = Duration::from_secs(2);
         eks.insights_refresh = Duration::from_secs(2);
         // A caller that trusts an association that EKS lists is refused for a while.

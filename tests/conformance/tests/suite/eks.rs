@@ -89,6 +89,7 @@ impl World {
             upgrade_policy: Some(SupportType::Standard),
             zonal_shift: None,
             deletion_protection: false,
+            scaling_tier: None,
             tags: tags("a"),
         })
     }

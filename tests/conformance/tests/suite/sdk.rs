@@ -109,7 +109,7 @@ impl World {
     fn content(&self) -> TemplateContent {
         TemplateContent {
             image: self.place.image.as_str().into(),
-            instance_type: "m7i.large".into(),
+            instance_type: Some("m7i.large".into()),
             security_groups: vec![self.place.security_group.as_str().into()],
             instance_profile: None,
             key_name: None,

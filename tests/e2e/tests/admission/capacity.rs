@@ -3,6 +3,99 @@
 use crate::server::{Kind, on_server, pool, with};
 use serde_json::{Value, json};
 
+/// Every attribute that a user may write.
+fn attributes() -> Value {
+    let range = json!({"min": 1, "max": 64});
+    let decimals = json!({"min": "0.5", "max": "64"});
+    json!({
+        "architecture": "arm64", "vcpuCount": range, "memoryMiB": range, "memoryGiBPerVCPU": decimals,
+        "cpuManufacturers": ["intel", "amd", "amazon-web-services", "apple"], "excludedInstanceTypes": ["c5*.*", "m5.large"],
+        "instanceGenerations": ["current", "previous"], "bareMetal": "included", "burstablePerformance": "required",
+        "localStorage": "required", "localStorageTypes": ["ssd", "hdd"], "totalLocalStorageGB": decimals,
+        "networkInterfaceCount": range, "networkBandwidthGbps": decimals, "baselineEBSBandwidthMbps": range,
+        "acceleratorCount": range, "acceleratorTypes": ["gpu", "fpga", "inference"],
+        "acceleratorManufacturers": ["nvidia", "amd", "amazon-web-services", "xilinx"], "acceleratorNames": ["radeon-pro-v520"],
+        "acceleratorTotalMemoryMiB": range, "onDemandMaxPricePercentageOverLowestPrice": 999_999,
+        "spotMaxPricePercentageOverLowestPrice": 0,
+    })
+}
+
+#[test]
+fn attributes_of_instance_types_that_aws_would_refuse_are_refused_at_once() {
+    on_server(async |server| {
+        let mixed = |fields: Value| with(pool(), json!({"instanceType": null, "mixedInstances": fields}));
+        let few = |fields: Value| with(json!({"vcpuCount": {"min": 2}, "memoryMiB": {"min": 4096}}), fields);
+        let of = |fields: Value| mixed(json!({"overrides": [{"requirements": few(fields)}]}));
+        for right in [
+            of(json!({})),
+            mixed(json!({"overrides": [{"requirements": attributes()}]})),
+            mixed(
+                json!({"overrides": vec![json!({"requirements": few(json!({}))}); 4], "onDemandStrategy": "lowest-price"}),
+            ),
+            mixed(json!({"overrides": [{"instanceType": "m7i.large"}], "onDemandStrategy": "prioritized"})),
+            of(json!({"acceleratorManufacturers": ["nvidia"]})),
+            of(json!({"maxSpotPriceAsPercentageOfOptimalOnDemandPrice": 50, "allowedInstanceTypes": ["m*"]})),
+            with(of(json!({"burstablePerformance": "required"})), json!({"cpuCredits": "standard"})),
+        ] {
+            server.accepts(Kind::MachinePool, &right).await?;
+        }
+        let one_of_two = "set either instanceType or requirements";
+        let one_kind = "either all of overrides have instanceType, or all have requirements";
+        let typed = json!({"instanceType": "m7i.large"});
+        let described = json!({"requirements": few(json!({}))});
+        let arm = json!({"requirements": few(json!({"architecture": "arm64"}))});
+        let no_order = "requirements have no order";
+        let one = mixed(json!({"overrides": [{"instanceType": "m7i.large"}]}));
+        server.accepts_change(Kind::MachinePool, pool(), of(json!({}))).await?;
+        server.accepts_change(Kind::MachinePool, of(json!({})), one.clone()).await?;
+        server.accepts_change(Kind::MachinePool, one, pool()).await?;
+        for (wrong, message) in [
+            (mixed(json!({"overrides": [{}]})), one_of_two),
+            (mixed(json!({"overrides": [with(typed.clone(), described.clone())]})), one_of_two),
+            (mixed(json!({"overrides": [typed, described.clone()]})), one_kind),
+            (mixed(json!({"overrides": vec![described.clone(); 5]})), "at most 4 sets of requirements"),
+            (mixed(json!({"overrides": [described.clone(), arm]})), "a pool has one image"),
+            (mixed(json!({"overrides": [described.clone()], "onDemandStrategy": "prioritized"})), no_order),
+            (
+                mixed(json!({"overrides": [described], "spotStrategy": "capacity-optimized-prioritized"})),
+                no_order,
+            ),
+            (of(json!({"vcpuCount": null})), "vcpuCount"),
+            (of(json!({"memoryMiB": {"max": 1}})), "min"),
+            (of(json!({"vcpuCount": {"min": 0}})), "should be greater than or equal to 1"),
+            (of(json!({"vcpuCount": {"min": 3, "max": 2}})), "min must not exceed max"),
+            (of(json!({"acceleratorCount": {"min": 3, "max": 2}})), "min must not exceed max"),
+            (of(json!({"acceleratorCount": {}})), "set min or max"),
+            (of(json!({"memoryGiBPerVCPU": {"min": "10", "max": "9.5"}})), "min must not exceed max"),
+            (of(json!({"memoryGiBPerVCPU": {}})), "set min or max"),
+            (of(json!({"memoryGiBPerVCPU": {"min": "1.2345"}})), "should match"),
+            (
+                of(json!({"allowedInstanceTypes": ["m*"], "excludedInstanceTypes": ["c*"]})),
+                "set either allowedInstanceTypes or excludedInstanceTypes",
+            ),
+            (of(json!({"allowedInstanceTypes": ["M5 large"]})), "should match"),
+            (
+                of(json!({
+                    "spotMaxPricePercentageOverLowestPrice": 1, "maxSpotPriceAsPercentageOfOptimalOnDemandPrice": 1,
+                })),
+                "set either spotMaxPricePercentageOverLowestPrice",
+            ),
+            (
+                of(json!({"localStorage": "excluded", "localStorageTypes": ["ssd"]})),
+                "localStorage cannot be excluded",
+            ),
+            (of(json!({"bareMetal": "allowed"})), "Unsupported value"),
+            (
+                with(of(json!({})), json!({"cpuCredits": "standard"})),
+                "cpuCredits is for burstable instance types",
+            ),
+        ] {
+            server.refuses(Kind::MachinePool, wrong, message).await?;
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn special_capacity_that_ec2_would_refuse_is_refused_at_once() {
     on_server(async |server| {

@@ -15,7 +15,7 @@ fn shown(page: &str) -> anyhow::Result<Vec<String>> {
 fn the_page_on_networks_and_the_samples_are_accepted() {
     on_server(async |server| {
         let mut objects = shown("docs/concepts/networks.md")?;
-        ensure!(objects.len() == 3, "{} objects; it had three", objects.len());
+        ensure!(objects.len() == 4, "{} objects; it had four", objects.len());
         for entry in std::fs::read_dir(super::server::root().join("deploy/samples"))? {
             let path = entry?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy();

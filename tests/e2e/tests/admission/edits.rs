@@ -231,6 +231,9 @@ fn listed_subnets_that_exist_stay_as_they_are() {
         let creating = and(&two, json!({"intents": intents}));
         must_not_become_with(server, &creating, with_another(), list(&[]), changed).await?;
         may_become_with(server, &two, with_another(), list(&[])).await?;
+        let tagged = with(another.clone(), json!({"tags": {"karpenter.sh/discovery": "a"}}));
+        may_become_with(server, &there, with_another(), list(std::slice::from_ref(&tagged))).await?;
+        may_become_with(server, &there, list(&[tagged]), with_another()).await?;
         let mut differs = there.clone();
         differs["network"]["resources"][3]["state"] = json!("Failed");
         for to in [

@@ -38,6 +38,11 @@ fn a_cluster_of_eks_can_have_everything_at_once() {
             ],
             "podIdentityAssociations": [{"namespace": "default", "serviceAccount": "a", "roleARN": ROLE}],
             "oidcProvider": true, "upgrade": {"force": false}, "upgradePolicy": {"supportType": "EXTENDED"}, "zonalShift": true,
+            "scalingTier": "tier-xl",
+            "identityProvider": {
+                "name": "people", "issuerURL": "https://id.example.com/realms/a", "clientID": "kubernetes", "usernameClaim": "email",
+                "usernamePrefix": "-", "groupsClaim": "groups", "groupsPrefix": "oidc:", "requiredClaims": {"hd": "example.com"},
+            },
             "deletionProtection": true, "deletionPolicy": "Retain", "tags": {"team": "a"}, "adopt": true,
         }));
         let kept = server.accepts(Kind::ControlPlane, &spec).await?;
@@ -50,6 +55,11 @@ fn a_cluster_of_eks_can_have_everything_at_once() {
 #[test]
 fn invalid_eks_settings_are_refused() {
     on_server(async |server| {
+        let provider = |fields: Value| {
+            let least =
+                json!({"name": "people", "issuerURL": "https://id.example.com", "clientID": "kubernetes"});
+            json!({"identityProvider": with(least, fields)})
+        };
         let entry = |fields: Value| json!({"accessEntries": [with(json!({"principalARN": ROLE}), fields)]});
         for (fields, message) in [
             (json!({"endpointAccess": {"public": false, "private": false}}), "set public or private"),
@@ -82,6 +92,20 @@ fn invalid_eks_settings_are_refused() {
             ),
             (json!({"tags": {"infrastructure.foo.com/control-plane": "x"}}), "tags must not begin with"),
             (json!({"roleARN": "eks"}), "roleARN in body should match"),
+            (json!({"scalingTier": "tier-64xl"}), "Unsupported value"),
+            (provider(json!({"issuerURL": "http://id.example.com"})), "issuerURL in body should match"),
+            (provider(json!({"issuerURL": "https://id.example.com?a=b"})), "issuerURL in body should match"),
+            (provider(json!({"name": "a.b"})), "name in body should match"),
+            (provider(json!({"usernamePrefix": "system:"})), "usernamePrefix must not contain system:"),
+            (
+                provider(json!({"groupsClaim": "groups", "groupsPrefix": "a:system:"})),
+                "groupsPrefix must not contain system:",
+            ),
+            (provider(json!({"groupsPrefix": "oidc:"})), "set groupsClaim"),
+            (
+                provider(json!({"requiredClaims": {"": "a"}})),
+                "names of required claims must have 1 to 63 characters",
+            ),
             (json!({"name": "-a"}), "name in body should match"),
         ] {
             refuses(server, fields, message).await?;
@@ -128,6 +152,7 @@ fn changes_of_immutable_eks_fields_are_refused() {
             (mode("CONFIG_MAP"), mode("API_AND_CONFIG_MAP")),
             (mode("API_AND_CONFIG_MAP"), json!({})),
             (json!({"zonalShift": true}), json!({"logging": ["audit"]})),
+            (json!({"scalingTier": "tier-xl"}), json!({"scalingTier": "standard"})),
         ] {
             server.accepts_change(Kind::ControlPlane, eks(from), eks(to)).await?;
         }

@@ -436,6 +436,55 @@ fn tags_of_networks_cannot_use_reserved_keys() {
 }
 
 #[test]
+fn tags_of_subnets_and_groups_cannot_use_reserved_keys() {
+    on_server(async |server| {
+        let keys = |keys: &[&str]| -> Value {
+            keys.iter().map(|key| ((*key).to_owned(), json!("x"))).collect::<serde_json::Map<_, _>>().into()
+        };
+        let of_type = |tags: &Value| json!({"subnets": {"tags": {"private": tags, "public": tags}}});
+        let of_group =
+            |tags: &Value| json!({"securityGroups": {"tags": {"node": tags, "controlPlane": tags}}});
+        let of_additional =
+            |tags: &Value| json!({"securityGroups": {"additional": [{"name": "a", "tags": tags}]}});
+        let of_subnet = |tags: &Value| {
+            let mut one = subnet("a", "Private", "10.0.4.0/24");
+            one["tags"] = tags.clone();
+            json!({"egress": "None", "subnets": {"list": [one]}})
+        };
+        let for_others = keys(&["karpenter.sh/discovery", "team"]);
+        let elb = keys(&["kubernetes.io/role/elb", "kubernetes.io/role/internal-elb"]);
+        let fit =
+            [of_type(&for_others), of_group(&for_others), of_additional(&for_others), of_subnet(&for_others)];
+        accepted(server, fit).await?;
+        accepted(server, [of_type(&elb), of_subnet(&elb)]).await?;
+        let reserved =
+            "tags must not be named Name or begin with aws:, infrastructure.foo.com/ or kubernetes.io/";
+        for key in [
+            "Name",
+            "aws:x",
+            "infrastructure.foo.com/network",
+            "kubernetes.io/cluster/other",
+            "kubernetes.io/x",
+        ] {
+            let tags = keys(&[key]);
+            for network in [of_type(&tags), of_group(&tags), of_additional(&tags), of_subnet(&tags)] {
+                refused(server, network, reserved).await?;
+            }
+        }
+        for network in [of_group(&elb), of_additional(&elb)] {
+            refused(server, network, reserved).await?;
+        }
+        let many: Vec<String> = (0..11).map(|number| format!("tag-{number}")).collect();
+        let many = keys(&many.iter().map(String::as_str).collect::<Vec<_>>());
+        for network in [of_type(&many), of_group(&many), of_additional(&many), of_subnet(&many)] {
+            refused(server, network, "at most 10 items").await?;
+        }
+        let both = json!({"egress": "None", "subnets": {"tags": {"private": for_others}, "list": of_subnet(&for_others)["subnets"]["list"]}});
+        refused(server, both, "tags cannot be set with list").await
+    });
+}
+
+#[test]
 fn unknown_policies_are_refused() {
     on_server(async |server| {
         for field in ["driftPolicy", "deletionPolicy", "egress"] {

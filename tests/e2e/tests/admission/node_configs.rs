@@ -50,12 +50,14 @@ fn each_family_has_its_fields() {
         });
         let shutdown =
             json!({"kubelet": {"shutdownGracePeriod": "1m", "shutdownGracePeriodCriticalPods": "20s"}});
-        let al2023 =
-            with(with(common(), shell.clone()), json!({"registryMirrors": mirrors, "containerd": "a = 1"}));
+        let al2023 = with(
+            with(common(), shell.clone()),
+            json!({"registryMirrors": mirrors, "containerd": "a = 1", "localStorage": "RAID0"}),
+        );
         for (family, fields) in [
             ("AL2023", al2023),
             ("AL2023", shutdown.clone()),
-            ("Bottlerocket", with(common(), json!({"registryMirrors": mirrors}))),
+            ("Bottlerocket", with(common(), json!({"registryMirrors": mirrors, "localStorage": "RAID0"}))),
             ("Bottlerocket", shutdown),
             ("CloudInit", with(common(), shell)),
             ("CloudInit", json!({"storage": "S3"})),
@@ -85,6 +87,8 @@ fn fields_of_other_families_are_refused() {
                 "containerd: Bottlerocket writes containerd's configuration",
             ),
             ("CloudInit", json!({"containerd": "a"}), "containerd: for the family CloudInit"),
+            ("CloudInit", json!({"localStorage": "RAID0"}), "localStorage: for the family CloudInit"),
+            ("AL2023", json!({"localStorage": "RAID5"}), "Unsupported value: \"RAID5\""),
             ("CloudInit", json!({"registryMirrors": mirror}), "registryMirrors: for the family CloudInit"),
             (
                 "CloudInit",

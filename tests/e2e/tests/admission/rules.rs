@@ -17,6 +17,7 @@ fn full_pool() -> Value {
             "overrides": [{"instanceType": "m7i.large"}, {"instanceType": "m6i.large"}],
             "onDemandBase": 1,
             "onDemandPercentage": 25,
+            "onDemandStrategy": "lowest-price",
             "spotStrategy": "capacity-optimized-prioritized",
             "spotMaxPrice": "0.125",
         },

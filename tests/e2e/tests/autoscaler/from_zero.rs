@@ -29,10 +29,16 @@ fn capacity_is_known_before_any_instance_exists() {
         let plain = empty_pool(&cluster, "plain", json!({"instanceType": "m7i.xlarge"})).await?;
         let mixed = empty_pool(&cluster, "mixed", mix).await?;
         let gpus = empty_pool(&cluster, "gpus", json!({"instanceType": "g5.xlarge"})).await?;
+        let attributes = json!({"vcpuCount": {"min": 3, "max": 4}, "memoryMiB": {"min": 9000}});
+        let by_attributes =
+            json!({"instanceType": null, "mixedInstances": {"overrides": [{"requirements": attributes}]}});
+        let described = empty_pool(&cluster, "described", by_attributes).await?;
         for (pool, capacity) in [
             (&plain, json!({"cpu": "4", "memory": "16384Mi"})),
             // Of each resource the least.
             (&mixed, json!({"cpu": "2", "memory": "4096Mi"})),
+            // What the attributes guarantee.
+            (&described, json!({"cpu": "3", "memory": "9000Mi"})),
             (&gpus, json!({"cpu": "4", "memory": "16384Mi", "nvidia.com/gpu": "1"})),
         ] {
             let name = &pool.name().pool;
@@ -48,10 +54,12 @@ fn capacity_is_known_before_any_instance_exists() {
             .await?;
             assert_eq!(world.aws().region().activities(&pool.group()).len(), 0, "nothing was launched");
         }
-        autoscaler.set_size(&plain, 1).await?;
-        let one = plain.settles_at(1).await?;
-        let kind = "/metadata/labels/node.kubernetes.io~1instance-type";
-        assert_eq!(one.machines[0].node.as_ref().map(|node| text(node, kind)), Some("m7i.xlarge"));
+        for pool in [&plain, &described] {
+            autoscaler.set_size(pool, 1).await?;
+            let one = pool.settles_at(1).await?;
+            let kind = "/metadata/labels/node.kubernetes.io~1instance-type";
+            assert_eq!(one.machines[0].node.as_ref().map(|node| text(node, kind)), Some("m7i.xlarge"));
+        }
         leaves_sizes_alone(world, "ca-from-zero")
     });
 }

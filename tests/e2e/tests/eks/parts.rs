@@ -221,6 +221,7 @@ pub(crate) async fn create_by_hand(world: &World, name: &str) -> Result<()> {
         upgrade_policy: Some(SupportType::Extended),
         zonal_shift: None,
         deletion_protection: false,
+        scaling_tier: None,
         tags: Tags::new(),
     };
     let change =

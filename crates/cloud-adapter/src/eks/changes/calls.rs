@@ -55,6 +55,6 @@ pub(super) fn tagged(tags: &Tags) -> Option<HashMap<String, String>> {
 }
 
 /// The error of a request that the SDK does not accept.
-pub(super) fn incomplete(operation: Operation, why: &impl ToString) -> CloudError {
+pub(in crate::eks) fn incomplete(operation: Operation, why: &impl ToString) -> CloudError {
     CloudError::new(operation, ErrorKind::Invalid, None, &why.to_string())
 }

@@ -6,7 +6,7 @@ use aws_sdk_eks::types as aws;
 use foo_cloud::{Operation, Result};
 use foo_model::eks::{
     AuthenticationMode, Changed, ConfigUpdate, EndpointAccess, IpFamily, LogType, Minor, NewCluster,
-    Placement, SupportType,
+    Placement, ScalingTier, SupportType,
 };
 use foo_model::network::Tags;
 use foo_model::{SecurityGroupId, SubnetId};
@@ -45,6 +45,7 @@ pub(super) async fn create(
         .set_upgrade_policy(cluster.upgrade_policy.map(policy))
         .set_zonal_shift_config(cluster.zonal_shift.map(zonal_shift))
         .deletion_protection(cluster.deletion_protection)
+        .set_control_plane_scaling_config(cluster.scaling_tier.map(scaling))
         .set_tags(tagged(&cluster.tags))
         .set_client_request_token(token.map(str::to_owned));
     shown(OPERATION, received(OPERATION, call.send().await)?.cluster())
@@ -85,6 +86,7 @@ pub(super) async fn update_config(
         ConfigUpdate::UpgradePolicy(to) => call.upgrade_policy(policy(*to)),
         ConfigUpdate::ZonalShift(to) => call.zonal_shift_config(zonal_shift(*to)),
         ConfigUpdate::DeletionProtection(to) => call.deletion_protection(*to),
+        ConfigUpdate::ScalingTier(to) => call.control_plane_scaling_config(scaling(*to)),
     };
     began(OPERATION, received(OPERATION, call.send().await)?.update())
 }
@@ -174,6 +176,11 @@ fn policy(support: SupportType) -> aws::UpgradePolicyRequest {
         SupportType::Extended => aws::SupportType::Extended,
     };
     aws::UpgradePolicyRequest::builder().support_type(support).build()
+}
+
+fn scaling(tier: ScalingTier) -> aws::ControlPlaneScalingConfig {
+    let tier = aws::ProvisionedControlPlaneTier::from(<&str>::from(tier));
+    aws::ControlPlaneScalingConfig::builder().tier(tier).build()
 }
 
 fn zonal_shift(enabled: bool) -> aws::ZonalShiftConfigRequest {

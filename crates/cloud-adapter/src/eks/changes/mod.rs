@@ -5,6 +5,8 @@ mod addons;
 mod calls;
 mod clusters;
 
+pub(super) use calls::incomplete;
+
 use crate::AwsCloud;
 use foo_cloud::{Result, Roles as _};
 use foo_model::eks::{
@@ -22,6 +24,12 @@ pub(super) async fn send(cloud: &AwsCloud, change: &Change, token: Option<&str>)
             }
             ClusterChange::UpdateConfig(update) => clusters::update_config(eks, cluster, update, token).await,
             ClusterChange::Encrypt(key) => clusters::encrypt(eks, cluster, key, token).await,
+            ClusterChange::AssociateIdentityProvider(new) => {
+                access::associate_provider(eks, cluster, new, token).await
+            }
+            ClusterChange::DisassociateIdentityProvider(name) => {
+                access::disassociate_provider(eks, cluster, name, token).await
+            }
             ClusterChange::RefreshInsights => clusters::refresh_insights(eks, cluster).await,
             ClusterChange::Delete => clusters::delete(eks, cluster).await,
         },

@@ -33,6 +33,9 @@ pub(in crate::cluster) fn read(status: &NetworkStatus, clock: Clock) -> Recorded
         if let Some(attempts) = u32::try_from(resource.attempts).ok().filter(|attempts| *attempts > 0) {
             record.attempts.insert(role.clone(), attempts);
         }
+        if !resource.tag_keys.is_empty() {
+            record.own_tag_keys.insert(role.clone(), resource.tag_keys.iter().cloned().collect());
+        }
         if let Some(reached) = &resource.reached {
             record.reached.insert(role, reached.clone());
         }
@@ -61,6 +64,7 @@ pub(in crate::cluster) fn resources(
         .chain(record.parts.keys())
         .chain(with_token)
         .chain(record.reached.keys())
+        .chain(record.own_tag_keys.keys())
         .collect();
     roles.into_iter().map(|role| resource(role, record, reported.get(role).copied(), clock)).collect()
 }
@@ -102,6 +106,7 @@ fn resource(role: &Role, record: &Recorded, reported: Option<&Resource>, clock: 
         seen: part.is_some_and(|part| part.seen),
         attempts: record.attempts.get(role).map_or(0, |attempts| number(*attempts)),
         reached: record.reached.get(role).cloned(),
+        tag_keys: record.own_tag_keys.get(role).into_iter().flatten().cloned().collect(),
     }
 }
 
@@ -151,6 +156,8 @@ mod tests {
             attempts: [(nat, 3)].into(),
             reached: [(Role::PublicRoutes, "abc".to_owned())].into(),
             tag_keys: ["team".to_owned()].into(),
+            own_tag_keys: [(Role::Subnet("private/z".into()), ["karpenter.sh/discovery".to_owned()].into())]
+                .into(),
         }
     }
 

@@ -36,9 +36,11 @@ fn reason_of(change: &Change) -> EventReason {
             ClusterChange::Create(_) => EventReason::EksClusterCreated,
             ClusterChange::UpdateVersion { .. } => EventReason::EksUpgradeStarted,
             ClusterChange::Delete => EventReason::EksClusterDeleted,
-            ClusterChange::UpdateConfig(_) | ClusterChange::Encrypt(_) | ClusterChange::RefreshInsights => {
-                EventReason::EksClusterChanged
-            }
+            ClusterChange::UpdateConfig(_)
+            | ClusterChange::Encrypt(_)
+            | ClusterChange::AssociateIdentityProvider(_)
+            | ClusterChange::DisassociateIdentityProvider(_)
+            | ClusterChange::RefreshInsights => EventReason::EksClusterChanged,
         },
         Change::Addon { .. }
         | Change::Entry { .. }

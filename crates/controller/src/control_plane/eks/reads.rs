@@ -132,7 +132,9 @@ fn longest_age(query: &Query) -> Option<Duration> {
         | Query::AccessEntry { .. }
         | Query::AccessPolicies { .. }
         | Query::PodIdentities(_)
-        | Query::PodIdentity { .. } => None,
+        | Query::PodIdentity { .. }
+        | Query::IdentityProviders(_)
+        | Query::IdentityProvider { .. } => None,
     }
 }
 

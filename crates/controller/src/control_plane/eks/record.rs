@@ -38,6 +38,7 @@ pub(super) fn read(status: &FooControlPlaneStatus, clock: Clock) -> Recorded {
         addon_roles: record.addon_roles.into_iter().collect(),
         entry_roles: record.entry_roles.into_iter().map(|it| (it.principal_arn, it.unique_id)).collect(),
         oidc_provider: record.oidc_provider_arn,
+        identity_provider: record.identity_provider,
         tag_keys: record.tag_keys.into_iter().collect(),
         initialized,
     }
@@ -82,6 +83,7 @@ pub(super) fn write(record: &Recorded, status: &mut EksStatus, clock: Clock) {
             refused_version: it.refused.map(|minor| minor.to_string()),
         }),
         oidc_provider_arn: record.oidc_provider.clone(),
+        identity_provider: record.identity_provider.clone(),
         deleting: record.deleting,
         addon_versions: record.addon_versions.iter().map(resolved).collect(),
         preserved_addons: record.preserved_addons.iter().cloned().collect(),
@@ -155,6 +157,7 @@ mod tests {
             addon_roles: ["coredns".to_owned()].into(),
             entry_roles: [("arn:aws:iam::123456789012:role/n".to_owned(), "AROA1".to_owned())].into(),
             oidc_provider: Some("arn:aws:iam::123456789012:oidc-provider/x".to_owned()),
+            identity_provider: Some("people".to_owned()),
             tag_keys: ["team".to_owned()].into(),
             initialized: true,
         }

@@ -8,11 +8,12 @@ use super::cordon::{self, Cordon};
 use super::objects;
 use crate::client::Workloads;
 use crate::pool::foo_machine_metadata;
-use crate::pool::inputs::{content, observe};
+use crate::pool::inputs::observe;
 use crate::pool::output::publish;
 use crate::pool::pass::ActionFailure;
 use crate::pool::recently_created;
 use foo_api::capi::{Cluster, Machine, MachinePool};
+use foo_api::shared::unsigned;
 use foo_api::{FooMachine, FooMachinePool, names};
 use foo_cloud::observer::Observer;
 use foo_cloud::{Cloud, CloudError, ErrorKind, Made, VersionCopy};
@@ -487,7 +488,7 @@ impl Executor<'_> {
         let Some(name) = self.machine_pool else { return Ok(None) };
         let pools: Api<MachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let Some(live) = pools.get_opt(name).await? else { return Ok(None) };
-        Ok(match live.spec.replicas.map(content::unsigned) {
+        Ok(match live.spec.replicas.map(unsigned) {
             None => Some("the MachinePool has no spec.replicas"),
             Some(live) if live > target => Some("replicas were raised meanwhile"),
             Some(_) => None,

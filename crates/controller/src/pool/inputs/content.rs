@@ -4,17 +4,18 @@
 //! [`SCHEME`], would replace every Node when the manager is upgraded. A new field is an `Option` that is left out of it
 //! while it is not set.
 
+use super::mix;
 use super::stored::{self, Keeping};
 use crate::pool::names::hex;
 use foo_api::capi::ContractReference;
 use foo_api::names::BOOTSTRAP_GROUP;
 use foo_api::pool::{self as api, FooMachinePoolSpec, HttpTokens, Switch};
+use foo_api::shared::unsigned;
 use foo_bootstrap::LIMIT as USER_DATA_LIMIT;
 use foo_model::{
     Blocked, CapacityReservation, Cores, CpuCredits, HostnameType, ImageId, InstanceOptions, InstanceType,
-    InstancesMix, MetadataOptions, MixOverride, Placement, PlacementGroup, PrivateDns, Reason,
-    ReservationPreference, SecurityGroupId, SpecHash, SpotOptions, SpotStrategy, TemplateContent, Tenancy,
-    UserData, Volume, VolumeType,
+    MetadataOptions, Placement, PlacementGroup, PrivateDns, Reason, ReservationPreference, SecurityGroupId,
+    SpecHash, SpotOptions, TemplateContent, Tenancy, UserData, Volume, VolumeType,
 };
 use foo_planner::desired::Template;
 use serde::Serialize;
@@ -83,7 +84,7 @@ pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Resu
     };
     let content = TemplateContent {
         image: facts.image,
-        instance_type: first_type(spec),
+        instance_type: mix::named_types(spec).into_iter().next(),
         security_groups: facts.security_groups,
         instance_profile: spec.iam_instance_profile.clone(),
         key_name: spec.ssh_key_name.clone(),
@@ -129,41 +130,6 @@ fn within_limit(user_data: Vec<u8>, secret: &str) -> Result<UserData, Blocked> {
         user_data.len()
     );
     Err(Blocked::new(Reason::UserDataTooLarge, message))
-}
-
-/// The mix of types, if the pool has one.
-pub(in crate::pool) fn mix(spec: &FooMachinePoolSpec) -> Option<InstancesMix> {
-    let mixed = spec.mixed_instances.as_ref()?;
-    Some(InstancesMix {
-        overrides: mixed
-            .overrides
-            .iter()
-            .map(|choice| MixOverride { instance_type: InstanceType::new(choice.instance_type.as_str()) })
-            .collect(),
-        on_demand_base: unsigned(mixed.on_demand_base),
-        on_demand_percentage: unsigned(mixed.on_demand_percentage),
-        spot_strategy: match mixed.spot_strategy {
-            api::SpotStrategy::PriceCapacityOptimized => SpotStrategy::PriceCapacityOptimized,
-            api::SpotStrategy::CapacityOptimized => SpotStrategy::CapacityOptimized,
-            api::SpotStrategy::CapacityOptimizedPrioritized => SpotStrategy::CapacityOptimizedPrioritized,
-            api::SpotStrategy::LowestPrice => SpotStrategy::LowestPrice,
-        },
-        spot_max_price: mixed.spot_max_price.clone(),
-    })
-}
-
-/// All instance types of a pool, preferred ones first.
-pub(in crate::pool) fn instance_types(spec: &FooMachinePoolSpec) -> Vec<InstanceType> {
-    match &spec.mixed_instances {
-        Some(mixed) => {
-            mixed.overrides.iter().map(|choice| InstanceType::new(choice.instance_type.as_str())).collect()
-        }
-        None => spec.instance_type.iter().map(|name| InstanceType::new(name.as_str())).collect(),
-    }
-}
-
-fn first_type(spec: &FooMachinePoolSpec) -> InstanceType {
-    instance_types(spec).into_iter().next().unwrap_or_else(|| InstanceType::new(""))
 }
 
 fn volumes(spec: &FooMachinePoolSpec, root_device: &str) -> Vec<Volume> {
@@ -267,7 +233,7 @@ fn private_dns(options: &api::PrivateDnsNameOptions) -> PrivateDns {
 #[derive(Serialize)]
 struct Rolls<'a> {
     image: &'a ImageId,
-    instance_type: &'a InstanceType,
+    instance_type: Option<&'a InstanceType>,
     security_groups: &'a [SecurityGroupId],
     instance_profile: Option<&'a str>,
     key_name: Option<&'a str>,
@@ -304,7 +270,7 @@ fn rolls_hash(
     } = content;
     let rolls = Rolls {
         image,
-        instance_type,
+        instance_type: instance_type.as_ref(),
         security_groups,
         instance_profile: instance_profile.as_deref(),
         key_name: key_name.as_deref(),
@@ -339,11 +305,6 @@ fn source_hash(data_secret_name: &str) -> SpecHash {
 
 fn hash(bytes: &[u8]) -> SpecHash {
     SpecHash::new(format!("{SCHEME}-{}", hex(&Sha256::digest(bytes), 16)))
-}
-
-/// A Kubernetes integer that the schema keeps at zero or above.
-pub(in crate::pool) fn unsigned(number: i32) -> u32 {
-    u32::try_from(number).unwrap_or(0)
 }
 
 #[cfg(test)]

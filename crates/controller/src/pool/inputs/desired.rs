@@ -6,6 +6,7 @@
 use super::content::{self, Facts, NewData};
 use super::hooks;
 use super::image::{Image, usable};
+use super::mix;
 use super::notifications;
 use super::replacement_rules;
 use super::stored;
@@ -15,6 +16,7 @@ use crate::lookup;
 use crate::pool::gather::Gathered;
 use crate::pool::identity;
 use foo_api::in_aws::Thing;
+use foo_api::shared::unsigned;
 use foo_api::{capi, names, pool as api};
 use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
@@ -182,7 +184,7 @@ struct Parts {
 }
 
 fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired {
-    let mix = content::mix(&gathered.pool.spec);
+    let mix = mix::mix(&gathered.pool.spec);
     Desired {
         missing: parts.missing,
         size: parts.size,
@@ -329,7 +331,7 @@ fn size(gathered: &Gathered) -> Result<Size, Blocked> {
     }
     // Cluster API's webhook always sets replicas. An object without the field must not drain its pool down to
     // a default.
-    let Some(wanted) = machine_pool.spec.replicas.map(content::unsigned) else {
+    let Some(wanted) = machine_pool.spec.replicas.map(unsigned) else {
         return Err(Blocked::new(
             Reason::ReplicasUnknown,
             format!(
@@ -339,7 +341,7 @@ fn size(gathered: &Gathered) -> Result<Size, Blocked> {
         ));
     };
     if !managed_externally(gathered) {
-        return Ok(Size::Replicas { wanted, ceiling: spec.max_size.map(content::unsigned) });
+        return Ok(Size::Replicas { wanted, ceiling: spec.max_size.map(unsigned) });
     }
     let Some(bounds) = &spec.autoscaling else {
         return Err(Blocked::new(
@@ -351,11 +353,7 @@ fn size(gathered: &Gathered) -> Result<Size, Blocked> {
             ),
         ));
     };
-    Ok(Size::External {
-        min: content::unsigned(bounds.min_size),
-        max: content::unsigned(bounds.max_size),
-        published: wanted,
-    })
+    Ok(Size::External { min: unsigned(bounds.min_size), max: unsigned(bounds.max_size), published: wanted })
 }
 
 fn managed_externally(gathered: &Gathered) -> bool {
@@ -401,7 +399,7 @@ fn autoscaler_warning(gathered: &Gathered) -> Option<Blocked> {
 fn scale_in(gathered: &Gathered) -> ScaleIn {
     let rules = &gathered.pool.spec.scale_in;
     let stabilization = match rules.stabilization_seconds {
-        Some(seconds) => Seconds(content::unsigned(seconds)),
+        Some(seconds) => Seconds(unsigned(seconds)),
         None if autoscaler_bounds(gathered).is_some() && !managed_externally(gathered) => {
             AUTOSCALER_STABILIZATION
         }
@@ -412,14 +410,14 @@ fn scale_in(gathered: &Gathered) -> ScaleIn {
             api::VictimPolicy::Oldest => VictimPolicy::Oldest,
             api::VictimPolicy::Newest => VictimPolicy::Newest,
         },
-        max_concurrent_drains: content::unsigned(rules.max_concurrent_drains).max(1),
+        max_concurrent_drains: unsigned(rules.max_concurrent_drains).max(1),
         stabilization,
     }
 }
 
 fn timeouts(machine_pool: Option<&capi::MachinePool>) -> DeletionTimeouts {
     let deletion = machine_pool.and_then(|pool| pool.spec.template.spec.deletion).unwrap_or_default();
-    let seconds = |value: Option<i32>| value.map(|value| Seconds(content::unsigned(value)));
+    let seconds = |value: Option<i32>| value.map(|value| Seconds(unsigned(value)));
     DeletionTimeouts {
         node_drain: seconds(deletion.node_drain_timeout_seconds),
         node_volume_detach: seconds(deletion.node_volume_detach_timeout_seconds),
@@ -504,8 +502,8 @@ pub(in crate::pool) async fn instance_types(
     lookups: &Lookups,
     asking: Asking,
 ) -> Result<Vec<InstanceTypeInfo>, Blocked> {
-    let mut found = Vec::new();
-    for name in content::instance_types(spec) {
+    let mut found: Vec<InstanceTypeInfo> = mix::described_types(spec).collect();
+    for name in mix::named_types(spec) {
         let kind = lookups.instance_type(&name, asking).await.map_err(|error| {
             lookup::failed(
                 Reason::InstanceTypeNotFound,

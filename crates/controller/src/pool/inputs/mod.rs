@@ -14,6 +14,7 @@ pub(super) mod desired;
 pub(super) mod hooks;
 pub(super) mod image;
 pub(super) mod launch_failures;
+pub(super) mod mix;
 pub(super) mod node_version;
 mod notifications;
 pub(super) mod observe;

@@ -1,13 +1,13 @@
 //! The settings for replacing outdated, unhealthy and endangered instances, from the spec to the planner's
 //! values.
 
-use super::content::unsigned;
 use crate::clock::shown;
 use crate::pool::gather::Gathered;
 use crate::pool::identity;
 use foo_api::FooMachinePool;
 use foo_api::pool as api;
 use foo_api::pool::life::{Opening, opening};
+use foo_api::shared::unsigned;
 use foo_model::names::{ROLLOUT_NOW_ANNOTATION, ROLLOUT_PAUSED_ANNOTATION};
 use foo_model::{Blocked, Reason, Seconds, SpecHash, Timestamp};
 use foo_planner::desired::{

@@ -6,7 +6,7 @@ pub(super) mod publish;
 
 use super::foo_machine_metadata;
 use super::gather::Gathered;
-use super::inputs::{Inputs, content, node_version, observe, replacement_rules, rival_machine_pools};
+use super::inputs::{Inputs, mix, node_version, observe, replacement_rules, rival_machine_pools};
 use super::pass::{Observation, Pass};
 use super::pools::Pools;
 use super::state::PoolState;
@@ -236,7 +236,7 @@ fn is_new(gathered: &Gathered, warning: &Blocked) -> bool {
 /// What the status shows and the planner does not know.
 fn extra(inputs: &Inputs<'_>, state: &PoolState) -> Extra {
     let gathered = inputs.gathered;
-    let types = content::instance_types(&gathered.pool.spec);
+    let types = mix::named_types(&gathered.pool.spec);
     Extra {
         capacity: inputs.instance_types.as_ref().ok().and_then(|types| capacity::capacity(types)),
         version: gathered.machine_pool.as_ref().and_then(|pool| pool.spec.template.spec.version.clone()),

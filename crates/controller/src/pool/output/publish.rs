@@ -85,6 +85,15 @@ fn rollout(report: &RolloutReport) -> RolloutStatus {
     }
 }
 
+fn by_type(report: &Report) -> BTreeMap<String, i32> {
+    let mut types = BTreeMap::new();
+    for machine in &report.machines {
+        let number: &mut i32 = types.entry(machine.instance_type.clone()).or_default();
+        *number = number.saturating_add(1);
+    }
+    types
+}
+
 /// The status of a pool.
 pub(in crate::pool) fn pool_status(
     pool: &FooMachinePool,
@@ -111,7 +120,12 @@ pub(in crate::pool) fn pool_status(
         up_to_date_replicas: counts.map(|c| count(c.up_to_date)).or(old.up_to_date_replicas),
         observed_generation: pool.metadata.generation,
         version: extra.version.clone().or(old.version),
-        instance_type: extra.instance_type.clone().or(old.instance_type),
+        instance_type: extra.instance_type.clone(),
+        instance_types: match counts {
+            _ if pool.spec.mixed_instances.is_none() => BTreeMap::new(),
+            Some(_) => by_type(report),
+            None => old.instance_types,
+        },
         capacity,
         node_info,
         image: extra.image.clone(),

@@ -60,6 +60,7 @@ impl World {
             settings.eks.delete = Duration::from_secs(40);
             settings.eks.version_update = Duration::from_secs(40);
             settings.eks.config_update = Duration::from_secs(40);
+            settings.eks.identity_provider_update = Duration::from_secs(40);
             settings.eks.addon = Duration::from_secs(10);
             settings.eks.policies_apply_spread = Duration::from_secs(30);
         };

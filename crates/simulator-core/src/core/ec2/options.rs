@@ -38,12 +38,7 @@ pub(crate) fn problem(data: &LaunchData, info: &TypeInfo) -> Option<AwsError> {
         }
     }
     // EC2 API Reference, CreditSpecificationRequest: valid for T instances only.
-    let is_burstable = info
-        .name
-        .as_str()
-        .strip_prefix('t')
-        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    if document.get_text(&["creditSpecification", "cpuCredits"]).is_some() && !is_burstable {
+    if document.get_text(&["creditSpecification", "cpuCredits"]).is_some() && !info.burstable {
         return Some(AwsError::new(
             "InstanceCreditSpecification.NotSupported",
             format!("The {} instance type does not support CPU credits", info.name),

@@ -1,9 +1,9 @@
 //! Clusters and what belongs to them (EKS API Reference, Cluster, Update, Addon, AccessEntry, PodIdentityAssociation).
 
-use super::identities::{AccessEntry, PodIdentity};
+use super::identities::{AccessEntry, ClusterProvider, PodIdentity};
 use foo_model::eks::{
     AddonSettings, AuthenticationMode, ClusterStatus, ConfigUpdate, EndpointAccess, InsightStatus, IpFamily,
-    Issue, LogType, Minor, Placement, SupportType, UpdateStatus, UpdateType,
+    Issue, LogType, Minor, Placement, ScalingTier, SupportType, UpdateStatus, UpdateType,
 };
 use foo_model::network::Tags;
 use foo_model::{SecurityGroupId, Timestamp, VpcId};
@@ -62,6 +62,8 @@ pub struct Cluster {
     pub zonal_shift: bool,
     /// Whether it cannot be deleted.
     pub deletion_protection: bool,
+    /// Capacity of its control plane.
+    pub scaling_tier: ScalingTier,
     /// Its tags.
     pub tags: Tags,
     /// The token it was created with.
@@ -76,6 +78,8 @@ pub struct Cluster {
     pub addons: BTreeMap<String, ClusterAddon>,
     /// Its pod identity associations, by id.
     pub pod_identities: BTreeMap<String, PodIdentity>,
+    /// Its identity provider.
+    pub identity_provider: Option<ClusterProvider>,
     /// What a test says of its insights.
     pub insights: Vec<InsightFact>,
     /// What a test said before, and when it said something else: shown until the next refresh.
@@ -107,6 +111,8 @@ pub enum Change {
     /// With everything that the request left out.
     Config(ConfigUpdate),
     Key(String),
+    AssociateIdentityProvider,
+    DisassociateIdentityProvider,
     /// The add-on of this name becomes this.
     Addon(String, Box<AddonSpec>),
 }
@@ -139,7 +145,9 @@ impl Update {
             | Change::Forced(_)
             | Change::Rollback(_)
             | Change::Config(_)
-            | Change::Key(_) => None,
+            | Change::Key(_)
+            | Change::AssociateIdentityProvider
+            | Change::DisassociateIdentityProvider => None,
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Who is let into a cluster, and what its pods may do elsewhere (EKS API Reference, AccessEntry, PodIdentityAssociation).
+//! Who is let into a cluster, and what its pods may do elsewhere (EKS API Reference, AccessEntry, PodIdentityAssociation,
+//! OidcIdentityProviderConfig).
 
 use foo_model::Timestamp;
-use foo_model::eks::{AccessScope, EntryKind};
+use foo_model::eks::{AccessScope, EntryKind, IdentityProvider};
 use foo_model::network::Tags;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -50,6 +51,15 @@ impl AccessEntry {
         let known = self.policies.iter().filter(|(_, association)| association.applies <= now);
         known.map(|(arn, association)| (arn.clone(), association.clone())).collect()
     }
+}
+
+/// The identity provider of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ClusterProvider {
+    /// Its configuration.
+    pub config: IdentityProvider,
+    /// When its association was asked for.
+    pub created: Timestamp,
 }
 
 /// A pod identity association.

@@ -16,6 +16,8 @@ pub struct EksSettings {
     pub version_update: Duration,
     /// How long any other update of a cluster takes.
     pub config_update: Duration,
+    /// How long an identity provider is associated or disassociated.
+    pub identity_provider_update: Duration,
     /// How long a cluster still reads ACTIVE after an update began (kubernetes-sigs/cluster-api-provider-aws waits for UPDATING).
     pub update_shows_after: Duration,
     /// How long an add-on is created, updated or deleted.
@@ -75,6 +77,7 @@ impl Default for EksSettings {
             delete: Duration::from_mins(4),
             version_update: Duration::from_mins(12),
             config_update: Duration::from_mins(3),
+            identity_provider_update: Duration::from_mins(10),
             update_shows_after: Duration::from_secs(2),
             addon: Duration::from_mins(1),
             addon_patience: Duration::from_mins(20),

@@ -1,33 +1,48 @@
 //! Selection of types by attributes instead of names (Auto Scaling API Reference, InstanceRequirements).
 //!
-//! Requirements on attributes that the catalogue lacks (prices, networks, EBS bandwidth, …) are refused.
+//! Requirements on attributes that the catalogue lacks (network interfaces, bandwidth of networks and EBS, hibernation) are
+//! refused.
 
 use crate::core::catalogue::TypeInfo;
 use crate::core::document::Document;
+use crate::core::ec2::instances::Market;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::wildcard::like;
+use foo_model::requirements::PriceLimit;
 use std::ops::RangeInclusive;
 
 /// The supported members.
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 20] = [
     "AcceleratorCount",
     "AcceleratorManufacturers",
     "AcceleratorNames",
     "AcceleratorTotalMemoryMiB",
+    "AcceleratorTypes",
     "AllowedInstanceTypes",
+    "BareMetal",
     "BurstablePerformance",
     "CpuManufacturers",
     "ExcludedInstanceTypes",
+    "InstanceGenerations",
     "LocalStorage",
+    "LocalStorageTypes",
+    SPOT_SHARE,
     "MemoryGiBPerVCpu",
     "MemoryMiB",
+    ON_DEMAND_LIMIT,
+    SPOT_LIMIT,
     "TotalLocalStorageGB",
     "VCpuCount",
 ];
 
+const ON_DEMAND_LIMIT: &str = "OnDemandMaxPricePercentageOverLowestPrice";
+const SPOT_LIMIT: &str = "SpotMaxPricePercentageOverLowestPrice";
+const SPOT_SHARE: &str = "MaxSpotPriceAsPercentageOfOptimalOnDemandPrice";
+
 /// Validated requirements.
 pub(crate) struct Requirements<'a> {
     document: &'a Document,
+    bare_metal: Wanted,
     burstable: Wanted,
     local_storage: Wanted,
 }
@@ -62,16 +77,63 @@ impl<'a> Requirements<'a> {
             bounds(document, range)?;
         }
         bounds(document, "TotalLocalStorageGB")?;
+        for limit in [ON_DEMAND_LIMIT, SPOT_LIMIT, SPOT_SHARE] {
+            percentage(document, limit)?;
+        }
+        for [one, other] in [["AllowedInstanceTypes", "ExcludedInstanceTypes"], [SPOT_LIMIT, SPOT_SHARE]] {
+            if document.get(&[one]).is_some() && document.get(&[other]).is_some() {
+                return Err(AwsError::validation(format!(
+                    "InstanceRequirements can have either {one} or {other}, not both."
+                )));
+            }
+        }
         Ok(Self {
             document,
+            bare_metal: wanted(document, "BareMetal", Wanted::Excluded)?,
             // Burstable types are excluded unless they are requested (API Reference, InstanceRequirements).
             burstable: wanted(document, "BurstablePerformance", Wanted::Excluded)?,
             local_storage: wanted(document, "LocalStorage", Wanted::Included)?,
         })
     }
 
-    /// Whether a type meets them.
-    pub(crate) fn meets(&self, info: &TypeInfo) -> bool {
+    /// The types that meet them and are not too expensive for a market (API Reference, InstanceRequirements: "Price protection").
+    /// What AWS does for spot instances without a threshold is not documented: nothing is too expensive then.
+    pub(crate) fn choose<'t>(
+        &self,
+        types: impl Iterator<Item = &'t TypeInfo>,
+        market: Market,
+    ) -> Vec<&'t TypeInfo> {
+        let mut found: Vec<_> = types.filter(|info| self.meets(info)).collect();
+        let cheapest = |fits: fn(&TypeInfo) -> bool| {
+            found.iter().copied().filter(|info| fits(info)).min_by_key(|info| info.price())
+        };
+        let reference = cheapest(|info| info.is_current() && info.is_common())
+            .or_else(|| cheapest(TypeInfo::is_current))
+            .or_else(|| cheapest(|_| true));
+        let Some(reference) = reference else { return found };
+        let limit = |name| percentage(self.document, name).ok().flatten();
+        let over = |price: u64, percent: u64| price.saturating_mul(percent.saturating_add(100)) / 100;
+        match market {
+            Market::OnDemand => {
+                let default = PriceLimit::OnDemandMaxPricePercentageOverLowestPrice.default_percentage();
+                if let Some(percent) = limit(ON_DEMAND_LIMIT).or_else(|| default.map(u64::from)) {
+                    let most = over(reference.price(), percent);
+                    found.retain(|info| info.price() <= most);
+                }
+            }
+            Market::Spot => {
+                let by_spot = limit(SPOT_LIMIT).map(|percent| over(reference.spot_price(), percent));
+                let by_on_demand =
+                    limit(SPOT_SHARE).map(|percent| reference.price().saturating_mul(percent) / 100);
+                if let Some(most) = by_spot.or(by_on_demand) {
+                    found.retain(|info| info.spot_price() <= most);
+                }
+            }
+        }
+        found
+    }
+
+    fn meets(&self, info: &TypeInfo) -> bool {
         let lies = |name: &str, value: f64| {
             bounds(self.document, name).ok().flatten().is_none_or(|range| range.contains(&value))
         };
@@ -91,12 +153,9 @@ impl<'a> Requirements<'a> {
         let gpu_memory = gpus.map_or(0.0, |gpu| f64::from(gpu.memory_mib)) * count;
         let disk = info.disks.map_or(0.0, |disks| f64::from(disks.count) * mebibytes(disks.size_gb));
         let excluded = self.document.get_texts(&["ExcludedInstanceTypes"]);
-        let wants_gpus = self.document.get(&["AcceleratorCount", "Min"]).is_some();
         lies("VCpuCount", vcpus)
             && lies("MemoryMiB", memory)
             && lies("MemoryGiBPerVCpu", memory / 1024.0 / vcpus.max(1.0))
-            // Types with accelerators are excluded unless some are requested (API Reference, AcceleratorCount).
-            && (wants_gpus || gpus.is_none())
             && lies("AcceleratorCount", count)
             && lies("AcceleratorTotalMemoryMiB", gpu_memory)
             && one_of("AcceleratorManufacturers", &|maker| gpus.is_some_and(|it| it.manufacturer.eq_ignore_ascii_case(maker)))
@@ -104,6 +163,11 @@ impl<'a> Requirements<'a> {
             && one_of("CpuManufacturers", &|maker| maker == cpu_manufacturer(info))
             && one_of("AllowedInstanceTypes", &|pattern| like(pattern, name))
             && !excluded.iter().any(|pattern| like(pattern, name))
+            && one_of("AcceleratorTypes", &|kind| kind == "gpu" && gpus.is_some())
+            && one_of("InstanceGenerations", &|generation| (generation == "current") == info.is_current())
+            // All local disks of the catalogue are SSDs.
+            && one_of("LocalStorageTypes", &|kind| kind == "ssd" && info.disks.is_some())
+            && has(self.bare_metal, info.is_metal())
             && has(self.burstable, info.burstable)
             && has(self.local_storage, info.disks.is_some())
             && lies("TotalLocalStorageGB", disk)
@@ -126,6 +190,13 @@ fn bounds(document: &Document, name: &str) -> AwsResult<Option<RangeInclusive<f6
         return Ok(None);
     }
     Ok(Some(number("Min", 0.0)?..=number("Max", f64::INFINITY)?))
+}
+
+fn percentage(document: &Document, name: &str) -> AwsResult<Option<u64>> {
+    let Some(text) = document.get_text(&[name]) else { return Ok(None) };
+    text.parse()
+        .map(Some)
+        .map_err(|_| AwsError::validation(format!("Invalid value {text} for InstanceRequirements.{name}.")))
 }
 
 fn wanted(document: &Document, name: &str, default: Wanted) -> AwsResult<Wanted> {

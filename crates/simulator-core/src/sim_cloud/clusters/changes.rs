@@ -42,6 +42,12 @@ pub(super) fn carry_out(
                 began(region.update_cluster_config(cluster, update, |_| Ok(sent), token))
             }
             ClusterChange::Encrypt(key) => began(region.associate_encryption(cluster, key, token)),
+            ClusterChange::AssociateIdentityProvider(new) => {
+                began(region.associate_identity_provider(cluster, new, token))
+            }
+            ClusterChange::DisassociateIdentityProvider(name) => {
+                began(region.disassociate_identity_provider(cluster, name, token))
+            }
             ClusterChange::RefreshInsights => done(region.refresh_insights(cluster)),
             ClusterChange::Delete => {
                 let deleted = region.delete_cluster(cluster)?;
@@ -101,6 +107,8 @@ fn may_use_key(region: &Region, caller: &str, change: &Change) -> AwsResult<()> 
         ClusterChange::Encrypt(key) => Some(key),
         ClusterChange::UpdateVersion { .. }
         | ClusterChange::UpdateConfig(_)
+        | ClusterChange::AssociateIdentityProvider(_)
+        | ClusterChange::DisassociateIdentityProvider(_)
         | ClusterChange::RefreshInsights
         | ClusterChange::Delete => None,
     };

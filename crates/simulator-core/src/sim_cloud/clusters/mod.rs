@@ -103,6 +103,7 @@ fn entries(response: &QueryResult) -> usize {
         | QueryResult::Update(_)
         | QueryResult::Addon(_)
         | QueryResult::AccessEntry(_)
+        | QueryResult::IdentityProvider(_)
         | QueryResult::Schema(_)
         | QueryResult::Role(_)
         | QueryResult::InstanceProfile(_)

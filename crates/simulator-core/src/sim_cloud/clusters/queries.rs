@@ -56,6 +56,14 @@ pub(super) fn read(region: &Region, query: &Query) -> AwsResult<QueryResult> {
             let found = region.pod_identity_seen(cluster, id)?;
             Ok(QueryResult::PodIdentities(vec![to_model::pod_identity(found)]))
         }
+        Query::IdentityProviders(cluster) => {
+            let all = region.cluster_seen(cluster)?.identity_provider.iter();
+            Ok(QueryResult::Names(all.map(|it| it.config.name.clone()).collect()))
+        }
+        Query::IdentityProvider { cluster, name } => {
+            let found = region.identity_provider_seen(cluster, name)?;
+            Ok(QueryResult::IdentityProvider(Some(Box::new(found.clone()))))
+        }
         Query::Versions => {
             let offers = region.settings.eks.versions.iter();
             Ok(QueryResult::Versions(offers.map(|offer| to_model::offer(offer, region.now())).collect()))

@@ -43,6 +43,7 @@ pub(super) fn cluster(region: &Region, it: &core::Cluster) -> model::Cluster {
         upgrade_policy: it.support,
         zonal_shift: it.zonal_shift,
         deletion_protection: it.deletion_protection,
+        scaling_tier: Some(it.scaling_tier),
         auto_mode: false,
         tags: it.tags.clone(),
         health: it.health.clone(),

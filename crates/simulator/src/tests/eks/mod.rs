@@ -4,6 +4,7 @@ mod access;
 mod addons;
 mod clusters;
 mod fuzz;
+mod providers;
 mod scene;
 mod sim_cloud;
 mod tokens;

@@ -44,6 +44,7 @@ fn new_cluster() -> NewCluster {
         upgrade_policy: Some(SupportType::Standard),
         zonal_shift: Some(true),
         deletion_protection: true,
+        scaling_tier: None,
         tags: Tags::from([("k".to_owned(), "v".to_owned())]),
     }
 }

@@ -223,6 +223,17 @@ async fn rights_are_asked_for_by_resource_and_roles_are_passed() {
         with_pods.iter().filter(|it| it.0 == "eks:CreateAddon").map(|it| it.1.as_str()).collect();
     let arn = |rest: &str| format!("arn:aws:eks:eu-central-1:123456789012:{rest}");
     assert_eq!(of_addon, [arn("cluster/main"), arn("podidentityassociation/main/*")]);
+    let oidc =
+        json!({ "identityProviderConfigName": "p", "issuerUrl": "https://id.example.com", "clientId": "c" });
+    let provider = json!({ "oidc": oidc, "tags": { "team": "a" } });
+    let associated =
+        judged(Method::POST, "/clusters/main/identity-provider-configs/associate", provider).await;
+    let asked: Vec<_> = associated.iter().map(|it| (it.0.as_str(), it.1.clone())).collect();
+    let (action, providers) = ("eks:AssociateIdentityProviderConfig", arn("identityproviderconfig/main/*"));
+    assert_eq!(asked, [(action, arn("cluster/main")), ("eks:TagResource", providers.clone())]);
+    let named = json!({ "identityProviderConfig": { "type": "oidc", "name": "p" } });
+    let described = judged(Method::POST, "/clusters/main/identity-provider-configs/describe", named).await;
+    assert_eq!(described[0].1, providers);
     let absent = judged(Method::GET, "/clusters/main/addons/coredns", json!({})).await;
     assert_eq!(absent[0].1, "arn:aws:eks:eu-central-1:123456789012:addon/main/*");
 }

@@ -6,6 +6,7 @@ mod clusters;
 mod insights;
 mod page;
 mod pods;
+mod providers;
 mod render;
 pub(crate) mod requests;
 mod tags;
@@ -15,7 +16,7 @@ mod versions;
 use crate::request::call::Route;
 
 /// All actions.
-pub(crate) const ROUTES: [Route; 41] = [
+pub(crate) const ROUTES: [Route; 45] = [
     ("CreateCluster", "POST", "/clusters", clusters::create),
     ("ListClusters", "GET", "/clusters", clusters::list),
     ("DescribeCluster", "GET", "/clusters/{name}", clusters::describe),
@@ -86,6 +87,25 @@ pub(crate) const ROUTES: [Route; 41] = [
         "DELETE",
         "/clusters/{name}/pod-identity-associations/{associationId}",
         pods::delete,
+    ),
+    (
+        "AssociateIdentityProviderConfig",
+        "POST",
+        "/clusters/{name}/identity-provider-configs/associate",
+        providers::associate,
+    ),
+    ("ListIdentityProviderConfigs", "GET", "/clusters/{name}/identity-provider-configs", providers::list),
+    (
+        "DescribeIdentityProviderConfig",
+        "POST",
+        "/clusters/{name}/identity-provider-configs/describe",
+        providers::describe,
+    ),
+    (
+        "DisassociateIdentityProviderConfig",
+        "POST",
+        "/clusters/{name}/identity-provider-configs/disassociate",
+        providers::disassociate,
     ),
     ("TagResource", "POST", "/tags/{resourceArn}", tags::tag),
     ("UntagResource", "DELETE", "/tags/{resourceArn}", tags::untag),

@@ -4,7 +4,7 @@ use crate::core::eks::cluster::{Cluster, Update};
 use crate::core::eks::identities::{AccessEntry, Association, PodIdentity};
 use crate::core::region::Region;
 use foo_model::Timestamp;
-use foo_model::eks::AccessScope;
+use foo_model::eks::{AccessScope, IdentityProvider, IdentityProviderSettings};
 use serde_json::{Map, Value, json};
 
 /// Seconds since 1970.
@@ -48,6 +48,7 @@ pub(super) fn cluster(region: &Region, cluster: &Cluster) -> Value {
         "upgradePolicy": { "supportType": cluster.support },
         "zonalShiftConfig": { "enabled": cluster.zonal_shift },
         "deletionProtection": cluster.deletion_protection,
+        "controlPlaneScalingConfig": { "tier": cluster.scaling_tier },
     });
     if let Some(server) = cluster.server(&region.name) {
         put(&mut response, "endpoint", Some(json!(server.endpoint)));
@@ -135,6 +136,39 @@ pub(super) fn pod_identity(cluster: &str, it: &PodIdentity) -> Value {
     }
     put(&mut response, "targetRoleArn", it.target_role.as_ref().map(|role| json!(role)));
     put(&mut response, "externalId", it.external_id.as_ref().map(|id| json!(id)));
+    response
+}
+
+/// An identity provider configuration, as it is within a response.
+pub(super) fn identity_provider(cluster: &str, it: &IdentityProvider) -> Value {
+    let IdentityProvider { name, arn, status, settings, tags } = it;
+    let IdentityProviderSettings {
+        issuer_url,
+        client_id,
+        username_claim,
+        username_prefix,
+        groups_claim,
+        groups_prefix,
+        required_claims,
+    } = settings;
+    let mut response = json!({
+        "identityProviderConfigName": name,
+        "identityProviderConfigArn": arn,
+        "clusterName": cluster,
+        "issuerUrl": issuer_url,
+        "clientId": client_id,
+        "requiredClaims": required_claims,
+        "tags": tags,
+        "status": status,
+    });
+    for (field, value) in [
+        ("usernameClaim", username_claim),
+        ("usernamePrefix", username_prefix),
+        ("groupsClaim", groups_claim),
+        ("groupsPrefix", groups_prefix),
+    ] {
+        put(&mut response, field, value.as_ref().map(|value| json!(value)));
+    }
     response
 }
 

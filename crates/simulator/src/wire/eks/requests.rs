@@ -5,13 +5,14 @@ use crate::core::eks::versions::not_offered;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::rules::eks::PodSession;
 use foo_model::eks::{
-    AccessPolicy, AccessScope, AuthenticationMode, ConfigUpdate, EndpointAccess, EntryKind, IpFamily,
-    LogType, Minor, NewCluster, NewEntry, NewPodIdentity, Placement, SupportType,
+    AccessPolicy, AccessScope, AuthenticationMode, ConfigUpdate, EndpointAccess, EntryKind,
+    IdentityProviderSettings, IpFamily, LogType, Minor, NewCluster, NewEntry, NewIdentityProvider,
+    NewPodIdentity, Placement, ScalingTier, SupportType,
 };
 use foo_model::network::Tags;
 use foo_model::{SecurityGroupId, SubnetId};
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 macro_rules! request {
     ($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* $(,)? }) => {
@@ -43,6 +44,7 @@ request!(
 );
 request!(UpgradePolicy { support_type: Option<SupportType> });
 request!(ZonalShift { enabled: Option<bool> });
+request!(ControlPlaneScaling { tier: Option<ScalingTier> });
 request!(KeyProvider { key_arn: Option<String> });
 request!(Encryption { resources: Vec<String>, provider: KeyProvider });
 request!(CreateCluster {
@@ -60,6 +62,7 @@ request!(CreateCluster {
     upgrade_policy: UpgradePolicy,
     zonal_shift_config: ZonalShift,
     deletion_protection: Option<bool>,
+    control_plane_scaling_config: ControlPlaneScaling,
 });
 request!(UpdateConfig {
     resources_vpc_config: Option<VpcConfig>,
@@ -68,6 +71,7 @@ request!(UpdateConfig {
     upgrade_policy: Option<UpgradePolicy>,
     zonal_shift_config: Option<ZonalShift>,
     deletion_protection: Option<bool>,
+    control_plane_scaling_config: Option<ControlPlaneScaling>,
     client_request_token: Option<String>,
 });
 request!(UpdateVersion { version: String, force: Option<bool>, client_request_token: Option<String> });
@@ -101,6 +105,27 @@ request!(UpdatePodIdentity {
     client_request_token: Option<String>,
     disable_session_tags: Option<bool>,
     target_role_arn: Option<String>,
+});
+
+request!(
+    /// The name of an identity provider configuration, with its type.
+    NamedProvider { r#type: String, name: String }
+);
+request!(Oidc {
+    identity_provider_config_name: String,
+    issuer_url: String,
+    client_id: String,
+    username_claim: Option<String>,
+    username_prefix: Option<String>,
+    groups_claim: Option<String>,
+    groups_prefix: Option<String>,
+    required_claims: BTreeMap<String, String>,
+});
+request!(AssociateProvider { oidc: Option<Oidc>, tags: Tags, client_request_token: Option<String> });
+request!(DescribeProvider { identity_provider_config: NamedProvider });
+request!(DisassociateProvider {
+    identity_provider_config: NamedProvider,
+    client_request_token: Option<String>,
 });
 
 pub(super) fn invalid(message: &str) -> AwsError {
@@ -177,6 +202,7 @@ impl CreateCluster {
             upgrade_policy: self.upgrade_policy.support_type,
             zonal_shift: self.zonal_shift_config.enabled,
             deletion_protection: self.deletion_protection.unwrap_or(false),
+            scaling_tier: self.control_plane_scaling_config.tier,
             tags: self.tags,
         })
     }
@@ -192,6 +218,7 @@ impl UpdateConfig {
             upgrade_policy,
             zonal_shift_config,
             deletion_protection,
+            control_plane_scaling_config,
             client_request_token: _,
         } = self;
         let of_vpc = resources_vpc_config.map(|vpc| vpc.updates(present)).unwrap_or_default();
@@ -202,6 +229,7 @@ impl UpdateConfig {
             upgrade_policy.map(|it| it.support_type.map(ConfigUpdate::UpgradePolicy).ok_or_else(nothing)),
             zonal_shift_config.map(|it| it.enabled.map(ConfigUpdate::ZonalShift).ok_or_else(nothing)),
             deletion_protection.map(|enabled| Ok(ConfigUpdate::DeletionProtection(enabled))),
+            control_plane_scaling_config.map(|it| it.tier.map(ConfigUpdate::ScalingTier).ok_or_else(nothing)),
         ];
         let mut all = of_vpc.into_iter().map(Ok).chain(others.into_iter().flatten());
         match (all.next(), all.next()) {
@@ -277,6 +305,41 @@ impl CreatePodIdentity {
         };
         let (disable_session_tags, target_role_arn) = (self.disable_session_tags, self.target_role_arn);
         (new, PodSession { disable_session_tags, target_role_arn })
+    }
+}
+
+impl NamedProvider {
+    /// The name, of the one type that there is.
+    pub(crate) fn oidc(self) -> AwsResult<String> {
+        if self.r#type == "oidc" {
+            return Ok(self.name);
+        }
+        Err(invalid("The type of an identity provider config must be oidc."))
+    }
+}
+
+impl AssociateProvider {
+    pub(crate) fn provider(self) -> AwsResult<NewIdentityProvider> {
+        let Oidc {
+            identity_provider_config_name: name,
+            issuer_url,
+            client_id,
+            username_claim,
+            username_prefix,
+            groups_claim,
+            groups_prefix,
+            required_claims,
+        } = self.oidc.ok_or_else(|| invalid("oidc cannot be empty."))?;
+        let settings = IdentityProviderSettings {
+            issuer_url,
+            client_id,
+            username_claim,
+            username_prefix,
+            groups_claim,
+            groups_prefix,
+            required_claims,
+        };
+        Ok(NewIdentityProvider { name, settings, tags: self.tags })
     }
 }
 

@@ -47,9 +47,12 @@ const INSTANCES: &[Row] = &[
     ),
     Row::new(
         "On-demand allocation strategy",
-        No(Later, "types are used in the order of the list"),
+        Yes(&[("FooMachinePool", "spec.mixedInstances.onDemandStrategy")]),
         [YES, Other::No("lowest price"), Other::No("fixed")],
-        &[],
+        &[
+            "crates/cloud-adapter/tests/wire/simulator.rs::a_group_can_be_changed_in_every_way_we_change_it",
+            "crates/controller/src/pool/inputs/mix.rs::the_strategy_for_on_demand_instances_follows_from_what_there_is_to_choose_from",
+        ],
     ),
     Row::new(
         "Weights of instance types",
@@ -58,10 +61,17 @@ const INSTANCES: &[Row] = &[
         &[],
     ),
     Row::new(
-        "Attribute-based instance requirements",
-        No(Later, "instance types are listed"),
+        "Attribute-based instance requirements, with price protection",
+        Part(
+            &[("FooMachinePool", "spec.mixedInstances.overrides[].requirements")],
+            "without support of hibernation and baseline performance factors; no weights of such types",
+        ),
         [NO, Other::Yes("core of its API"), ByLaunchTemplate],
-        &[],
+        &[
+            "crates/controller/src/pool/inputs/mix.rs::every_attribute_reaches_aws",
+            "crates/controller/tests/suite/templates.rs::aws_launches_types_with_the_attributes_and_others_when_they_change",
+            "tests/e2e/tests/autoscaler/from_zero.rs::capacity_is_known_before_any_instance_exists",
+        ],
     ),
     Row::new(
         "Launch template per instance type (x86 and Arm in one pool)",
@@ -279,9 +289,12 @@ const VOLUMES: &[Row] = &[
     ),
     Row::new(
         "Instance stores as RAID 0",
-        Part(&[("FooNodeConfig", "spec.extra")], "for AL2023 only, as `instance.localStorage` of nodeadm"),
+        Part(&[("FooNodeConfig", "spec.localStorage")], "for AL2023 and Bottlerocket"),
         [NO, YES, NO],
-        &["crates/bootstrap/tests/bootstrap/golden.rs::al2023"],
+        &[
+            "crates/bootstrap/tests/bootstrap/golden.rs::al2023",
+            "crates/bootstrap/tests/bootstrap/golden.rs::bottlerocket",
+        ],
     ),
 ];
 
@@ -532,7 +545,35 @@ const NODES: &[Row] = &[
     ),
     Row::new("Windows Nodes", No(OutOfScope, "Nodes run Linux"), [NotCompared, YES, YES], &[]),
     Row::new(
-        "EKS: Fargate, managed node groups, Auto Mode, OIDC identity providers, Outposts, remote networks, hybrid nodes",
+        "Tags of subnets and security groups for Karpenter",
+        Yes(&[
+            ("FooCluster", "spec.network.managed.subnets.tags"),
+            ("FooCluster", "spec.network.managed.securityGroups.tags"),
+        ]),
+        [PART, DoesNotApply, DoesNotApply],
+        &[
+            "crates/network/tests/network/life.rs::tags_of_one_subnet_and_of_one_group_come_and_go_and_are_changed_back",
+        ],
+    ),
+    Row::new(
+        "EKS: OIDC identity provider of users",
+        Yes(&[("FooControlPlane", "spec.eks.identityProvider")]),
+        [YES, DoesNotApply, DoesNotApply],
+        &[
+            "crates/eks/tests/eks/identity_provider.rs::one_that_differs_is_disassociated_and_associated_again",
+            "crates/eks/tests/eks/identity_provider.rs::one_of_another_owner_is_not_touched",
+        ],
+    ),
+    Row::new(
+        "EKS: Provisioned Control Plane",
+        Yes(&[("FooControlPlane", "spec.eks.scalingTier")]),
+        [YES, DoesNotApply, DoesNotApply],
+        &[
+            "crates/eks/tests/eks/identity_provider.rs::the_capacity_of_the_control_plane_changes_there_and_back",
+        ],
+    ),
+    Row::new(
+        "EKS: Fargate, managed node groups, Auto Mode, Outposts, remote networks, hybrid nodes",
         No(OutOfScope, "FooControlPlane has control planes, access and add-ons"),
         [PART, DoesNotApply, DoesNotApply],
         &[],

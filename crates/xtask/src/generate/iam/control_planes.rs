@@ -12,7 +12,12 @@ use serde_json::{Value, json};
 pub(super) const CLUSTERS: &str = "arn:*:eks:*:*:cluster/*";
 /// Their ARNs contain the name of the cluster: `<kind>/<cluster>/…` (Service Authorization Reference, "Resource types defined by
 /// Amazon Elastic Kubernetes Service").
-pub(super) const PARTS: [&str; 3] = ["arn:*:eks:*:*:addon/*/*", "arn:*:eks:*:*:access-entry/*/*", PODS];
+pub(super) const PARTS: [&str; 4] = [
+    "arn:*:eks:*:*:addon/*/*",
+    "arn:*:eks:*:*:access-entry/*/*",
+    PODS,
+    "arn:*:eks:*:*:identityproviderconfig/*/*",
+];
 const PODS: &str = "arn:*:eks:*:*:podidentityassociation/*/*";
 /// Roles and instance profiles that are read.
 pub(super) const ROLES: &str = "arn:*:iam::*:role/*";
@@ -93,8 +98,8 @@ fn of_clusters() -> Vec<Statement> {
             Guard::OwnCluster.actions(),
             &[CLUSTERS],
             Some(is_owned("aws:ResourceTag")),
-            "Clusters without the ownership tag cannot be changed or deleted, and get no add-ons, access entries and pod identity \
-             associations.",
+            "Clusters without the ownership tag cannot be changed or deleted, and get no add-ons, access entries, pod identity \
+             associations and identity providers.",
         ),
         allow(
             "TagClusters",
@@ -123,8 +128,8 @@ fn of_parts() -> Vec<Statement> {
             Guard::PartOfCluster.actions(),
             &PARTS,
             Some(is_owned("aws:ResourceTag")),
-            "Add-ons, access entries and pod identity associations without the ownership tag cannot be changed or deleted: tag those of a \
-             cluster that you let the provider adopt, as far as it is to change them.",
+            "Add-ons, access entries, pod identity associations and identity providers without the ownership tag cannot be changed or \
+             deleted: tag those of a cluster that you let the provider adopt, as far as it is to change them.",
         ),
         allow(
             "ChangeIdentitiesOfAddons",

@@ -150,12 +150,15 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::DescribeAccessEntry
         | Operation::ListAssociatedAccessPolicies
         | Operation::ListPodIdentityAssociations
-        | Operation::DescribePodIdentityAssociation => Guard::ReadsClusters,
+        | Operation::DescribePodIdentityAssociation
+        | Operation::ListIdentityProviderConfigs
+        | Operation::DescribeIdentityProviderConfig => Guard::ReadsClusters,
         Operation::GetRole => Guard::ReadsRoles,
         Operation::CreateCluster => Guard::NewCluster,
         Operation::UpdateClusterVersion
         | Operation::UpdateClusterConfig
         | Operation::AssociateEncryptionConfig
+        | Operation::AssociateIdentityProviderConfig
         | Operation::DeleteCluster
         | Operation::StartInsightsRefresh
         | Operation::CreateAddon
@@ -168,7 +171,8 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::AssociateAccessPolicy
         | Operation::DisassociateAccessPolicy
         | Operation::UpdatePodIdentityAssociation
-        | Operation::DeletePodIdentityAssociation => Guard::PartOfCluster,
+        | Operation::DeletePodIdentityAssociation
+        | Operation::DisassociateIdentityProviderConfig => Guard::PartOfCluster,
         Operation::TagResource => Guard::TagsOfClusters,
         Operation::UntagResource => Guard::UntagsClusters,
         Operation::GetOpenIDConnectProvider => Guard::ReadsIssuers,

@@ -265,7 +265,7 @@ fn the_stack_narrows_each_resource_that_a_tenant_could_share() {
         .map(|it| it["Fn::Sub"].as_str().or(it.as_str()).unwrap().to_owned())
         .filter(|it| it.starts_with("arn:*:eks:"))
         .collect();
-    let kinds = ["cluster/", "addon/", "access-entry/", "podidentityassociation/"];
+    let kinds = ["cluster/", "addon/", "access-entry/", "podidentityassociation/", "identityproviderconfig/"];
     for kind in kinds {
         assert!(named.iter().any(|it| it.contains(&format!(":{kind}"))), "{kind}");
     }

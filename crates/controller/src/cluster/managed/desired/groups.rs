@@ -1,7 +1,7 @@
 //! Security groups of a network. Access from outside of the network requires rules that the user wrote.
 
 use foo_api::cluster::{self as api, RuleProtocol, SecurityGroupRule};
-use foo_model::network::Protocol;
+use foo_model::network::{Protocol, Tags};
 use foo_model::{Blocked, Reason, SecurityGroupId};
 use foo_network::desired::{DesiredEndpoint, DesiredEndpointKind, DesiredGroup, GroupPeer, GroupRule};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
@@ -39,19 +39,21 @@ pub(super) fn desired(
         let rules = rules.iter().map(|rule| written(rule, &names)).collect::<Result<Vec<_>, _>>()?;
         Ok::<_, Blocked>(own.into_iter().chain(rules).collect())
     };
+    let tags = user.tags.clone().unwrap_or_default();
     let mut groups = vec![
-        group(CONTROL_PLANE, with(of_control_plane(), &user.control_plane)?, spec),
-        group(NODE, with(of_nodes(), &user.node)?, spec),
+        group(CONTROL_PLANE, with(of_control_plane(), &user.control_plane)?, tags.control_plane, spec),
+        group(NODE, with(of_nodes(), &user.node)?, tags.node, spec),
     ];
     let has_interface = |endpoint: &DesiredEndpoint| match endpoint.kind {
         DesiredEndpointKind::Interface { .. } => true,
         DesiredEndpointKind::Gateway => false,
     };
     if endpoints.iter().any(has_interface) {
-        groups.push(group(ENDPOINT, of_endpoints(ranges), spec));
+        groups.push(group(ENDPOINT, of_endpoints(ranges), Tags::new(), spec));
     }
     for additional in &user.additional {
-        groups.push(group(&additional.name, with(Vec::new(), &additional.rules)?, spec));
+        let (rules, tags) = (with(Vec::new(), &additional.rules)?, additional.tags.clone());
+        groups.push(group(&additional.name, rules, tags, spec));
     }
     Ok(groups)
 }
@@ -66,7 +68,7 @@ pub(in crate::cluster::managed) fn named(spec: &api::ManagedNetwork) -> impl Ite
     rules.filter_map(|rule| rule.from.security_group.as_deref()).filter(|peer| peer.starts_with("sg-"))
 }
 
-fn group(name: &str, ingress: Vec<GroupRule>, spec: &api::ManagedNetwork) -> DesiredGroup {
+fn group(name: &str, ingress: Vec<GroupRule>, tags: Tags, spec: &api::ManagedNetwork) -> DesiredGroup {
     let everywhere = [GroupPeer::V4(Ipv4Net::default())]
         .into_iter()
         .chain(spec.ipv6.then(|| GroupPeer::V6(Ipv6Net::default())));
@@ -76,6 +78,7 @@ fn group(name: &str, ingress: Vec<GroupRule>, spec: &api::ManagedNetwork) -> Des
         name: name.to_owned(),
         is_for_nodes: name == NODE,
         ingress,
+        tags,
         egress: everywhere.map(out).collect(),
     }
 }

@@ -146,7 +146,7 @@ fn listed(
         if !existing.subnets.contains_key(&key) {
             new.push((subnet.name.clone(), cidr));
         }
-        subnets.push(one(key, tier, Zone::new(subnet.zone.as_str()), cidr));
+        subnets.push(one(key, tier, Zone::new(subnet.zone.as_str()), cidr, subnet.tags.clone()));
     }
     addresses::check_listed(ranges, &places).map_err(unfit)?;
     addresses::check_free(&new, &existing.foreign).map_err(unfit)?;
@@ -170,7 +170,13 @@ fn computed(
         foreign: existing.others.iter().chain(&existing.foreign).copied().collect(),
     };
     let carved = addresses::carve(&carving).map_err(unfit)?;
-    Ok(carved.into_iter().map(|it| one(key(it.tier, &it.zone), it.tier, it.zone, it.range)).collect())
+    let tags = spec.subnets.as_ref().and_then(|subnets| subnets.tags.clone()).unwrap_or_default();
+    let of = |tier: Tier| match tier {
+        Tier::Public => tags.public.clone(),
+        Tier::Private => tags.private.clone(),
+    };
+    let one = |it: addresses::Carved| one(key(it.tier, &it.zone), it.tier, it.zone, it.range, of(it.tier));
+    Ok(carved.into_iter().map(one).collect())
 }
 
 /// What happened in zones so far: what was chosen once is not chosen again if the region changes between two creations.
@@ -208,9 +214,9 @@ fn tier(of: api::SubnetType) -> Tier {
     }
 }
 
-fn one(key: String, tier: Tier, zone: Zone, cidr: Ipv4Net) -> DesiredSubnet {
+fn one(key: String, tier: Tier, zone: Zone, cidr: Ipv4Net, tags: Tags) -> DesiredSubnet {
     let public_ip_on_launch = tier == Tier::Public;
-    DesiredSubnet { key, tier, zone, cidr, ipv6_index: None, public_ip_on_launch, tags: Tags::new() }
+    DesiredSubnet { key, tier, zone, cidr, ipv6_index: None, public_ip_on_launch, tags }
 }
 
 /// Gives each subnet the number of its IPv6 range.

@@ -258,6 +258,36 @@ fn shown(rules: &[GroupRule]) -> Vec<String> {
 }
 
 #[test]
+fn subnets_and_groups_have_tags_of_their_own() {
+    let of = |value: &str| Tags::from([("karpenter.sh/discovery".to_owned(), value.to_owned())]);
+    let json = |value: &str| json!({"karpenter.sh/discovery": value});
+    let desired = Region::with("ab")
+        .desired(json!({
+            "zones": {"count": 2},
+            "subnets": {"tags": {"public": json("public"), "private": json("private")}},
+            "securityGroups": {
+                "tags": {"node": json("node"), "controlPlane": json("control plane")},
+                "additional": [{"name": "bastion", "tags": json("bastion")}],
+            },
+        }))
+        .unwrap();
+    for subnet in &desired.subnets {
+        let value = if subnet.tier == Tier::Public { "public" } else { "private" };
+        assert_eq!(subnet.tags, of(value), "{}", subnet.key);
+    }
+    for (name, value) in [("node", "node"), ("controlPlane", "control plane"), ("bastion", "bastion")] {
+        assert_eq!(group(&desired, name).tags, of(value));
+    }
+    let one = |name: &str, kind: &str, cidr: &str| json!({"name": name, "type": kind, "zone": "eu-central-1a", "cidr": cidr});
+    let mut tagged = one("a", "Private", "10.0.0.0/24");
+    tagged["tags"] = json("a");
+    let list = json!([tagged, one("b", "Public", "10.0.1.0/24")]);
+    let desired = Region::with("a").desired(json!({"subnets": {"list": list}})).unwrap();
+    let tags: Vec<_> = desired.subnets.iter().map(|it| (it.key.as_str(), it.tags.clone())).collect();
+    assert_eq!(tags, [("private/a", of("a")), ("public/b", Tags::new())]);
+}
+
+#[test]
 fn only_nodes_and_the_api_server_reach_each_other() {
     let desired = Region::with("abc").desired(json!({"ipv6": true})).unwrap();
     assert_eq!(

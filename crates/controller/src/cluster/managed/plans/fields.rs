@@ -83,6 +83,7 @@ fn endpoint(wanted: &DesiredEndpoint) -> (String, Value) {
 }
 
 fn group(wanted: &DesiredGroup) -> (String, Value) {
-    let DesiredGroup { name, is_for_nodes, ingress, egress } = wanted;
-    (name.clone(), json!({ "is_for_nodes": is_for_nodes, "ingress": ingress, "egress": egress }))
+    let DesiredGroup { name, is_for_nodes, ingress, tags, egress } = wanted;
+    let fields = json!({ "is_for_nodes": is_for_nodes, "ingress": ingress, "tags": tags, "egress": egress });
+    (name.clone(), fields)
 }

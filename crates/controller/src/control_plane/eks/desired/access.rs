@@ -1,8 +1,8 @@
 //! Who reaches the API server, and who gets access to the cluster.
 
 use foo_api::control_plane::{Eks, eks as api};
-use foo_eks::desired::DesiredEntry;
-use foo_model::eks::{AccessPolicy, AccessScope, EndpointAccess, EntryKind};
+use foo_eks::desired::{DesiredEntry, DesiredIdentityProvider};
+use foo_model::eks::{AccessPolicy, AccessScope, EndpointAccess, EntryKind, IdentityProviderSettings};
 use ipnet::IpNet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,6 +59,29 @@ fn policy(policy: &api::AccessPolicy, partition: &str) -> AccessPolicy {
         AccessScope::Namespaces(namespaces.iter().cloned().collect())
     });
     AccessPolicy { arn: format!("arn:{partition}:eks::aws:cluster-access-policy/{}", policy.name), scope }
+}
+
+pub(super) fn identity_provider(it: &api::IdentityProvider) -> DesiredIdentityProvider {
+    let api::IdentityProvider {
+        name,
+        issuer_url,
+        client_id,
+        username_claim,
+        username_prefix,
+        groups_claim,
+        groups_prefix,
+        required_claims,
+    } = it.clone();
+    let settings = IdentityProviderSettings {
+        issuer_url,
+        client_id,
+        username_claim,
+        username_prefix,
+        groups_claim,
+        groups_prefix,
+        required_claims,
+    };
+    DesiredIdentityProvider { name, settings }
 }
 
 pub(super) fn pod_identities(eks: &Eks) -> BTreeMap<(String, String), String> {

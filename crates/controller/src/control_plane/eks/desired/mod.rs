@@ -13,7 +13,7 @@ use foo_api::cluster::NetworkStatus;
 use foo_api::control_plane::{Eks, eks as api};
 use foo_eks::Desired;
 use foo_eks::desired::{DeletionPolicy, Setting};
-use foo_model::eks::{AuthenticationMode, IpFamily, LogType, Minor, SupportType};
+use foo_model::eks::{AuthenticationMode, IpFamily, LogType, Minor, ScalingTier, SupportType};
 use foo_model::{Adoption, Blocked, Reason};
 use std::collections::BTreeSet;
 
@@ -111,6 +111,7 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
         encryption_key: eks.encryption.as_ref().map(|encryption| encryption.kms_key_arn.clone()),
         upgrade_policy: eks.upgrade_policy.map(support),
         zonal_shift: eks.zonal_shift,
+        scaling_tier: eks.scaling_tier.map(tier),
         deletion_protection: eks.deletion_protection,
         // Users request the protection in the spec and remove it there; that of an adopted cluster belongs to another
         // owner.
@@ -121,6 +122,7 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
         addons: addons::addons(eks),
         pod_identities: access::pod_identities(eks),
         oidc_provider: eks.oidc_provider,
+        identity_provider: eks.identity_provider.as_ref().map(access::identity_provider),
         tags: eks.tags.clone(),
         deletion: eks.deletion_policy.map(|policy| match policy {
             foo_api::shared::DeletionPolicy::Delete => DeletionPolicy::Delete,
@@ -169,6 +171,16 @@ fn log_type(log: api::LogType) -> LogType {
         api::LogType::Authenticator => LogType::Authenticator,
         api::LogType::ControllerManager => LogType::ControllerManager,
         api::LogType::Scheduler => LogType::Scheduler,
+    }
+}
+
+fn tier(tier: api::ScalingTier) -> ScalingTier {
+    match tier {
+        api::ScalingTier::Standard => ScalingTier::Standard,
+        api::ScalingTier::Xl => ScalingTier::Xl,
+        api::ScalingTier::TwoXl => ScalingTier::TwoXl,
+        api::ScalingTier::FourXl => ScalingTier::FourXl,
+        api::ScalingTier::EightXl => ScalingTier::EightXl,
     }
 }
 

@@ -1,7 +1,10 @@
 use super::*;
 use foo_api::cluster::SubnetStatus;
 use foo_eks::desired::{AddonVersion, DesiredEntry, KnownSubnet, SubnetChoice};
-use foo_model::eks::{AccessPolicy, AccessScope, EndpointAccess, EntryKind, Placement, ResolveConflicts};
+use foo_model::eks::{
+    AccessPolicy, AccessScope, EndpointAccess, EntryKind, IdentityProviderSettings, Placement,
+    ResolveConflicts,
+};
 use foo_model::{Adoption, SubnetId};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -198,6 +201,32 @@ fn add_ons_are_latest_and_keep_changes_of_others_by_default() {
     assert_eq!(cni.settings.configuration.as_deref(), Some(r#"{"env":{"ENABLE_PREFIX_DELEGATION":"true"}}"#));
     assert_eq!((cni.conflicts, cni.preserve), (ResolveConflicts::Overwrite, true));
     assert_eq!(cni.pod_identities.as_ref().unwrap().len(), 1);
+}
+
+#[test]
+fn an_identity_provider_and_a_scaling_tier_are_requested_as_they_are_written() {
+    let unset = of(json!({}));
+    assert_eq!((unset.identity_provider, unset.scaling_tier), (None, None));
+    let desired = of(json!({
+        "scalingTier": "tier-8xl",
+        "identityProvider": {
+            "name": "people", "issuerURL": "https://id.example.com", "clientID": "kubernetes", "usernameClaim": "email",
+            "usernamePrefix": "-", "groupsClaim": "groups", "groupsPrefix": "oidc:", "requiredClaims": {"hd": "example.com"},
+        },
+    }));
+    assert_eq!(desired.scaling_tier, Some(ScalingTier::EightXl));
+    let provider = desired.identity_provider.unwrap();
+    let text = |text: &str| Some(text.to_owned());
+    let settings = IdentityProviderSettings {
+        issuer_url: "https://id.example.com".to_owned(),
+        client_id: "kubernetes".to_owned(),
+        username_claim: text("email"),
+        username_prefix: text("-"),
+        groups_claim: text("groups"),
+        groups_prefix: text("oidc:"),
+        required_claims: [("hd".to_owned(), "example.com".to_owned())].into(),
+    };
+    assert_eq!((provider.name.as_str(), provider.settings), ("people", settings));
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use crate::plans::fields::{Resources, by_name, fields};
 use foo_eks::canonical_configuration;
 use foo_model::eks::{
-    AccessEntry, AccessPolicy, Addon, AddonSettings, Cluster, EndpointAccess, OidcProvider, PodIdentity,
-    Query, QueryResult, is_generated_username,
+    AccessEntry, AccessPolicy, Addon, AddonSettings, Cluster, EndpointAccess, IdentityProvider, OidcProvider,
+    PodIdentity, Query, QueryResult, is_generated_username,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +28,7 @@ fn one(query: &Query, result: &QueryResult, reads: &Reads) -> Option<(String, Va
         // A list has no roles.
         (Query::PodIdentity { .. }, QueryResult::PodIdentities(all)) => all.first().map(pod_identity),
         (_, QueryResult::OidcProvider(it)) => it.as_ref().map(oidc_provider),
+        (_, QueryResult::IdentityProvider(it)) => it.as_deref().map(identity_provider),
         (
             _,
             QueryResult::AccessPolicies(_)
@@ -70,6 +71,7 @@ fn cluster(shown: &Cluster) -> (String, Value) {
         upgrade_policy,
         zonal_shift,
         deletion_protection,
+        scaling_tier,
         auto_mode,
         tags,
         health: _,
@@ -89,6 +91,7 @@ fn cluster(shown: &Cluster) -> (String, Value) {
         "upgrade_policy": upgrade_policy,
         "zonal_shift": zonal_shift,
         "deletion_protection": deletion_protection,
+        "scaling_tier": scaling_tier,
         "auto_mode": auto_mode,
         "tags": tags,
     });
@@ -144,6 +147,11 @@ fn pod_identity(shown: &PodIdentity) -> (String, Value) {
     let PodIdentity { id, arn: _, namespace, service_account, role_arn, owner_arn: _, tags } = shown;
     let settings = json!({ "role_arn": role_arn, "tags": tags });
     (format!("pod identity association {id} of {namespace}/{service_account}"), settings)
+}
+
+fn identity_provider(shown: &IdentityProvider) -> (String, Value) {
+    let IdentityProvider { name, arn: _, status: _, settings, tags } = shown;
+    (format!("identity provider {name}"), json!({ "settings": settings, "tags": tags }))
 }
 
 fn oidc_provider(shown: &OidcProvider) -> (String, Value) {

@@ -8,7 +8,8 @@ use crate::core::eks::refusal::{invalid, no_cluster};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use foo_model::eks::{
-    AuthenticationMode, ConfigUpdate, EndpointAccess, LogType, Placement, Support, SupportType, UpdateType,
+    AuthenticationMode, ConfigUpdate, EndpointAccess, LogType, Minor, Placement, ScalingTier, Support,
+    SupportType, UpdateType,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -37,6 +38,20 @@ pub(super) fn check_key(key: &str) -> AwsResult<()> {
         return Ok(());
     }
     Err(invalid("Invalid KMS key ARN in the encryptionConfig."))
+}
+
+/// The first version whose control planes can be provisioned (EKS User Guide, "Amazon EKS Provisioned Control Plane").
+const PROVISIONED_SINCE: Minor = Minor(28);
+
+/// Whether a control plane of this version can have that capacity. Code and words of the refusal are a guess **(A)**.
+pub(super) fn check_tier(version: Minor, tier: ScalingTier) -> AwsResult<()> {
+    if tier == ScalingTier::Standard || version >= PROVISIONED_SINCE {
+        return Ok(());
+    }
+    let tier: &str = tier.into();
+    Err(invalid(format!(
+        "The control plane scaling tier {tier} is not supported for Kubernetes version {version}."
+    )))
 }
 
 impl Region {
@@ -94,6 +109,7 @@ impl Region {
                 }
                 Ok((update.clone(), vec![("DeletionProtection", enabled.to_string())]))
             }
+            ConfigUpdate::ScalingTier(tier) => tier_change(cluster, *tier),
         }
     }
 
@@ -180,7 +196,20 @@ fn type_of(update: &ConfigUpdate) -> UpdateType {
         ConfigUpdate::UpgradePolicy(_) => UpdateType::UpgradePolicyUpdate,
         ConfigUpdate::ZonalShift(_) => UpdateType::ZonalShiftConfigUpdate,
         ConfigUpdate::DeletionProtection(_) => UpdateType::DeletionProtectionUpdate,
+        ConfigUpdate::ScalingTier(_) => UpdateType::ControlPlaneScalingConfigUpdate,
     }
+}
+
+/// There are no restrictions on how often it changes (EKS User Guide, "Amazon EKS Provisioned Control Plane"). The size of the
+/// database, above which there is no way back to `standard`, is not simulated.
+fn tier_change(cluster: &Cluster, tier: ScalingTier) -> AwsResult<Planned> {
+    let (before, after): (&str, &str) = (cluster.scaling_tier.into(), tier.into());
+    check_tier(cluster.version, tier)?;
+    if tier == cluster.scaling_tier {
+        return Err(unchanged("controlPlaneScalingConfig", after));
+    }
+    let params = vec![("UpdatedTier", after.to_owned()), ("PreviousTier", before.to_owned())];
+    Ok((ConfigUpdate::ScalingTier(tier), params))
 }
 
 fn endpoint_change(cluster: &Cluster, access: &EndpointAccess) -> AwsResult<Planned> {

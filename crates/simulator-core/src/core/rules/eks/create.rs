@@ -1,6 +1,6 @@
 //! CreateCluster (EKS API Reference).
 
-use super::config::check_key;
+use super::config::{check_key, check_tier};
 use super::place::{check_endpoint, check_ranges, service_range};
 use super::tags::check_tags;
 use crate::core::eks::MishapOf;
@@ -90,6 +90,8 @@ impl Region {
         let endpoint = endpoint_of(&request.access)?;
         let service_range = service_range(request.service_ipv4.as_deref(), &self.ranges_of(&vpc))?;
         self.check_zonal_shift(request.zonal_shift)?;
+        let scaling_tier = request.scaling_tier.unwrap_or_default();
+        check_tier(offer.version, scaling_tier)?;
         check_tags(&request.tags)?;
         request.encryption_key.as_deref().map(check_key).transpose()?;
         let quota = usize::try_from(self.settings.eks.clusters).unwrap_or(usize::MAX);
@@ -122,6 +124,7 @@ impl Region {
             support: request.upgrade_policy.unwrap_or(SupportType::Extended),
             zonal_shift: request.zonal_shift.unwrap_or(false),
             deletion_protection: request.deletion_protection,
+            scaling_tier,
             tags: request.tags.clone(),
             token: None,
             health: Vec::new(),
@@ -129,6 +132,7 @@ impl Region {
             entries: BTreeMap::new(),
             addons: BTreeMap::new(),
             pod_identities: BTreeMap::new(),
+            identity_provider: None,
             insights: Vec::new(),
             former_insights: None,
             insights_refreshed: None,

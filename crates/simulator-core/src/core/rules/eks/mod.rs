@@ -7,6 +7,7 @@ mod config;
 mod create;
 mod delete;
 mod entries;
+mod identity_provider;
 mod insights;
 mod later;
 mod lookups;

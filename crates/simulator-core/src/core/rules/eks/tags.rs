@@ -34,7 +34,9 @@ fn tags_of<'a>(eks: &'a mut Eks, arn: &str) -> Option<&'a mut Tags> {
     let addons = cluster.addons.values_mut().map(|it| (&it.arn, &mut it.tags));
     let entries = cluster.entries.values_mut().map(|it| (&it.arn, &mut it.tags));
     let pods = cluster.pod_identities.values_mut().map(|it| (&it.arn, &mut it.tags));
-    addons.chain(entries).chain(pods).find(|(own, _)| *own == arn).map(|(_, tags)| tags)
+    let provider = cluster.identity_provider.iter_mut().map(|it| &mut it.config);
+    let provider = provider.map(|it| (&it.arn, &mut it.tags));
+    addons.chain(entries).chain(pods).chain(provider).find(|(own, _)| *own == arn).map(|(_, tags)| tags)
 }
 
 impl Region {

@@ -94,6 +94,9 @@ impl Region {
             self.addon_update_over(name, addon, issue.as_ref());
         }
         let Some(cluster) = self.eks.clusters.get_mut(&name.to_owned()) else { return };
+        if issue.is_some() {
+            cluster.provider_update_failed(&update.change);
+        }
         if addon.is_none() && cluster.status == ClusterStatus::Updating {
             cluster.status = ClusterStatus::Active;
         }
@@ -135,6 +138,8 @@ impl Region {
             }
             Change::Config(update) => self.configured(&mut cluster, update),
             Change::Key(key) => cluster.key = Some(key.clone()),
+            Change::AssociateIdentityProvider => cluster.provider_is_active(),
+            Change::DisassociateIdentityProvider => cluster.identity_provider = None,
             Change::Addon(name, spec) => {
                 if let Some(addon) = cluster.addons.get_mut(name) {
                     addon.spec = spec.as_ref().clone();
@@ -159,6 +164,7 @@ impl Region {
             ConfigUpdate::UpgradePolicy(support) => cluster.support = *support,
             ConfigUpdate::ZonalShift(enabled) => cluster.zonal_shift = *enabled,
             ConfigUpdate::DeletionProtection(enabled) => cluster.deletion_protection = *enabled,
+            ConfigUpdate::ScalingTier(tier) => cluster.scaling_tier = *tier,
         }
     }
 }

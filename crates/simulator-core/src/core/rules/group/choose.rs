@@ -11,7 +11,9 @@ use foo_model::{ImageId, InstanceType, Zone};
 use std::sync::Arc;
 
 /// On-demand allocation strategies; the first is the default.
-pub(crate) const ON_DEMAND_STRATEGIES: [&str; 2] = ["prioritized", "lowest-price"];
+pub(crate) const ON_DEMAND_STRATEGIES: [&str; 2] = ["prioritized", LOWEST_PRICE];
+/// The only on-demand allocation strategy of instance types that are chosen by their attributes.
+pub(crate) const LOWEST_PRICE: &str = "lowest-price";
 /// Spot allocation strategies; the first is the default.
 pub(crate) const SPOT_STRATEGIES: [&str; 4] =
     ["lowest-price", "capacity-optimized", "capacity-optimized-prioritized", "price-capacity-optimized"];
@@ -73,7 +75,7 @@ impl Region {
                 }
                 let mut choices = Vec::new();
                 for choice in &policy.overrides {
-                    choices.extend(self.choices_of(policy, choice, &base)?);
+                    choices.extend(self.choices_of(policy, choice, &base, market)?);
                 }
                 match market {
                     Market::OnDemand => self.order_on_demand(policy, &mut choices),
@@ -90,6 +92,7 @@ impl Region {
         policy: &MixedPolicy,
         choice: &Override,
         base: &Arc<Version>,
+        market: Market,
     ) -> AwsResult<Vec<Choice>> {
         let (template, version) = match &choice.template {
             Some(template) => (template, self.template_version(template)?),
@@ -105,11 +108,9 @@ impl Region {
                     .and_then(|image| self.images.get(image))
                     .map(|it| it.architecture.as_str());
                 let fits = crate::core::group::requirements::Requirements::read(requirements)?;
-                let mut found: Vec<_> = self
-                    .types
-                    .values()
-                    .filter(|info| Some(info.architecture.as_str()) == architecture && fits.meets(info))
-                    .collect();
+                let types = self.types.values();
+                let bootable = types.filter(|info| Some(info.architecture.as_str()) == architecture);
+                let mut found = fits.choose(bootable, market);
                 found.sort_by_key(|info| (info.price(), &info.name));
                 found.into_iter().map(|info| info.name.clone()).collect()
             }
@@ -134,7 +135,7 @@ impl Region {
     }
 
     fn order_on_demand(&self, policy: &MixedPolicy, choices: &mut [Choice]) {
-        if policy.strategy("OnDemandAllocationStrategy", ON_DEMAND_STRATEGIES[0]) == "lowest-price" {
+        if policy.strategy("OnDemandAllocationStrategy", ON_DEMAND_STRATEGIES[0]) == LOWEST_PRICE {
             choices.sort_by_key(|choice| self.unit_price(choice));
         }
     }

@@ -1,6 +1,6 @@
 //! What a group launches: as requests have it, its validation, and the launch data that results.
 
-use super::choose::{ON_DEMAND_STRATEGIES, SPOT_STRATEGIES};
+use super::choose::{LOWEST_PRICE, ON_DEMAND_STRATEGIES, SPOT_STRATEGIES};
 use crate::core::document::Document;
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::{TemplateKey, Version};
@@ -46,6 +46,9 @@ pub struct OverrideSpec {
     /// The complete override.
     pub document: Document,
 }
+
+/// Most sets of attributes of a group (API Reference, LaunchTemplateOverrides).
+const MOST_SETS: usize = 4;
 
 const UNUSABLE: &str = "You must use a valid fully-formed launch template.";
 
@@ -214,9 +217,12 @@ fn unusable(error: AwsError) -> AwsError {
 
 fn mixed_policy(template: TemplateRef, overrides: Vec<Override>, given: Document) -> AwsResult<MixedPolicy> {
     // Defaults that AWS adds (Auto Scaling API Reference, InstancesDistribution).
+    let sets = overrides.iter().filter_map(|it| it.document.get(&["InstanceRequirements"]));
+    let sets: Vec<&Document> = sets.collect();
+    let on_demand = if sets.is_empty() { ON_DEMAND_STRATEGIES[0] } else { LOWEST_PRICE };
     let mut distribution = Document::map();
     for (name, value) in [
-        ("OnDemandAllocationStrategy", "prioritized"),
+        ("OnDemandAllocationStrategy", on_demand),
         ("OnDemandBaseCapacity", "0"),
         ("OnDemandPercentageAboveBaseCapacity", "100"),
         ("SpotAllocationStrategy", "lowest-price"),
@@ -242,12 +248,42 @@ fn mixed_policy(template: TemplateRef, overrides: Vec<Override>, given: Document
     if weighted != 0 && weighted != overrides.len() {
         return Err(AwsError::validation("Either all overrides have a WeightedCapacity, or none has."));
     }
-    for requirements in overrides.iter().filter_map(|it| it.document.get(&["InstanceRequirements"])) {
-        Requirements::read(requirements)?;
-    }
+    check_sets(&sets, &overrides, &distribution)?;
     let on_demand_base = number("OnDemandBaseCapacity", u32::MAX)?;
     let on_demand_percentage = number("OnDemandPercentageAboveBaseCapacity", 100)?;
     Ok(MixedPolicy { template, overrides, on_demand_base, on_demand_percentage, distribution })
+}
+
+/// Sets of attributes (API Reference, LaunchTemplateOverrides, InstancesDistribution).
+fn check_sets(sets: &[&Document], overrides: &[Override], distribution: &Document) -> AwsResult<()> {
+    if sets.len() > MOST_SETS {
+        return Err(AwsError::validation(format!(
+            "The number of InstanceRequirements must not exceed {MOST_SETS}."
+        )));
+    }
+    if overrides
+        .iter()
+        .any(|it| it.instance_type.is_some() && it.document.get(&["InstanceRequirements"]).is_some())
+    {
+        return Err(AwsError::validation(
+            "An override can have either InstanceType or InstanceRequirements, not both.",
+        ));
+    }
+    for requirements in sets {
+        Requirements::read(requirements)?;
+    }
+    let without_order = [
+        ("OnDemandAllocationStrategy", ON_DEMAND_STRATEGIES[0]),
+        ("SpotAllocationStrategy", "capacity-optimized-prioritized"),
+    ];
+    for (name, strategy) in without_order {
+        if !sets.is_empty() && distribution.get_text(&[name]) == Some(strategy) {
+            return Err(AwsError::validation(format!(
+                "{name} {strategy} is not supported with InstanceRequirements."
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// WeightedCapacity: 1-999 (API Reference, LaunchTemplateOverrides).

@@ -65,6 +65,7 @@ fn zones_chosen_before_a_crash_stay_chosen() {
         seen: false,
         attempts: 0,
         reached: None,
+        tag_keys: Vec::new(),
     };
     let status = api::NetworkStatus { resources: vec![resource], ..api::NetworkStatus::default() };
     let region = Region { status: Some(status), ..Region::with("abc") };
