@@ -9,9 +9,9 @@ use foo_model::group::TemplateChoice;
 use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult, HookTarget, Hooks, LifecycleHook, Transition};
 use foo_model::{
     Activity, ActivityStatus, AwsTime, DeletionProtection, Group, GroupName, GroupSettings, GroupStatus,
-    Health, HookName, Instance, InstanceId, InstancesMix, LaunchTemplateId, LifecycleState, MixOverride,
-    NotificationType, Notifications, Process, Protection, Seconds, Sizes, SpotStrategy, SubnetId,
-    TargetGroupArn, TargetHealth, Targets, TemplateVersion,
+    Health, HookName, Instance, InstanceId, InstancesMix, LaunchTemplateId, LifecycleState, NotificationType,
+    Notifications, Process, Protection, Seconds, Sizes, SubnetId, TargetGroupArn, TargetHealth, Targets,
+    TemplateVersion,
 };
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,8 @@
 //! Lifecycle hooks and suspended processes that the spec names.
 
-use super::content;
 use crate::identities::Limits;
 use foo_api::pool as api;
+use foo_api::shared::unsigned;
 use foo_model::{Blocked, HookName, HookResult, HookTarget, LifecycleHook, Process, Seconds, Transition};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ fn one(hook: &api::LifecycleHook) -> LifecycleHook {
             api::HookTransition::Launching => Transition::Launching,
             api::HookTransition::Terminating => Transition::Terminating,
         },
-        heartbeat: Seconds(content::unsigned(hook.heartbeat_timeout_seconds)),
+        heartbeat: Seconds(unsigned(hook.heartbeat_timeout_seconds)),
         result: match hook.default_result {
             api::HookResult::Continue => HookResult::Continue,
             api::HookResult::Abandon => HookResult::Abandon,
