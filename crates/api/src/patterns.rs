@@ -41,11 +41,11 @@ pub const INSTANCE_PROFILE_OR_PREFIX: &str = r"^([A-Za-z0-9_+=,.@-]|\{namespace\
 /// ARN of a target group (Elastic Load Balancing API Reference, `CreateTargetGroup`).
 pub const TARGET_GROUP_ARN: &str =
     r"^arn:[a-z-]+:elasticloadbalancing:[a-z0-9-]+:[0-9]{12}:targetgroup/[A-Za-z0-9-]{1,32}/[0-9a-f]+$";
-/// ARN of an SNS topic or an SQS queue.
+/// ARN of an SNS topic or an SQS queue. EC2 Auto Scaling sends to none that is FIFO.
 pub const NOTIFICATION_TARGET_ARN: &str =
-    r"^arn:[a-z-]+:(sns|sqs):[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}(\.fifo)?$";
-/// ARN of an SNS topic.
-pub const TOPIC_ARN: &str = r"^arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}(\.fifo)?$";
+    r"^arn:[a-z-]+:(sns|sqs):[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}$";
+/// ARN of an SNS topic that is not FIFO.
+pub const TOPIC_ARN: &str = r"^arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}$";
 /// ARN of an IAM role.
 pub const ROLE_ARN: &str = r"^arn:[a-z-]+:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$";
 /// Name of a lifecycle hook (Auto Scaling API Reference, `PutLifecycleHook`).

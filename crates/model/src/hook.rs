@@ -37,12 +37,12 @@ pub struct HookConfig {
     pub result: HookResult,
 }
 
-/// How a wait for a hook ends. A terminating instance ends in both cases.
+/// How a wait for a hook ends. A terminating instance ends in both cases; a launching one is terminated by `ABANDON`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HookResult {
-    /// `CONTINUE`: other hooks of the group have their turn.
+    /// `CONTINUE`: the instance waits for the other hooks of the group.
     Continue,
-    /// `ABANDON`: they do not.
+    /// `ABANDON`: it does not.
     Abandon,
 }
 

@@ -180,6 +180,14 @@ fn only_what_the_spec_named(facts: &Facts<'_>, found: &mut Found) {
                 let named = wanted.notifications.as_ref().is_some_and(|it| it.contains_key(topic));
                 found.check(known && !named, || Violation::Unrecorded { name: topic.to_string() });
             }
+            Action::Group(GroupAction::SuspendProcesses { processes, .. }) => {
+                for process in processes {
+                    let named = wanted.suspended.contains(process);
+                    let fits = (named && recorded.suspended_processes.contains(process))
+                        || *process == Process::AZRebalance;
+                    found.check(fits, || Violation::Unrecorded { name: process.name().to_owned() });
+                }
+            }
             Action::Group(GroupAction::ResumeProcesses { processes, .. }) => {
                 for process in processes {
                     // AWS itself suspends launches that fail for a day.

@@ -256,7 +256,11 @@ pub(super) fn hooks(found: &[aws::LifecycleHook]) -> Result<Hooks, Gap> {
         if name == DRAIN_HOOK {
             hooks.drain = Some(terms(hook)?);
         } else {
-            hooks.others.insert(HookName::new(name), other(hook)?);
+            // One of other users that cannot be decoded must not hide the provider's.
+            match other(hook) {
+                Ok(hook) => drop(hooks.others.insert(HookName::new(name), hook)),
+                Err(gap) => tracing::debug!(name, ?gap, "a lifecycle hook cannot be decoded"),
+            }
         }
     }
     Ok(hooks)

@@ -6,6 +6,7 @@ use crate::canned::{
 use crate::shapes::content;
 use foo_cloud::{CloudError, Compute, Described, ErrorKind, FoundGroups, Groups};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings};
+use foo_model::hook::HookConfig;
 use foo_model::{Decrement, GroupName, InstanceId, TemplateVersion};
 use std::collections::BTreeMap;
 use tokio::net::TcpListener;
@@ -113,6 +114,28 @@ async fn a_role_that_may_not_be_assumed_is_a_matter_of_credentials() {
     assert_eq!(error.kind, ErrorKind::Credentials, "{error}");
     assert!(error.message.contains("sts:AssumeRole"), "{error}");
     assert_eq!(server.asked()[0].get("ExternalId").map(String::as_str), Some("foo"));
+}
+
+/// The provider's own hook is restored whatever hooks other users have.
+#[tokio::test]
+async fn a_hook_that_cannot_be_decoded_hides_no_other() {
+    let hook = |name: &str, transition: &str| {
+        let times = "<HeartbeatTimeout>3600</HeartbeatTimeout><DefaultResult>CONTINUE</DefaultResult>";
+        format!(
+            "<member><LifecycleHookName>{name}</LifecycleHookName><LifecycleTransition>autoscaling:{transition}\
+             </LifecycleTransition>{times}</member>"
+        )
+    };
+    let hooks = [
+        hook("odd", "ODD"),
+        hook("boot", "EC2_INSTANCE_LAUNCHING"),
+        hook("foo-drain", "EC2_INSTANCE_TERMINATING"),
+    ];
+    let body = format!("<LifecycleHooks>{}</LifecycleHooks>", hooks.concat());
+    let server = Canned::always(move || autoscaling_response("DescribeLifecycleHooks", &body)).await;
+    let found = server.cloud().await.describe_hooks(&"g".into()).await.unwrap();
+    let others: Vec<&str> = found.others.keys().map(|name| name.as_str()).collect();
+    assert_eq!((found.drain, others), (Some(HookConfig::DRAIN), vec!["boot"]));
 }
 
 #[tokio::test]

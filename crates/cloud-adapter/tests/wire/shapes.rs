@@ -2,12 +2,12 @@
 
 use crate::canned::{Canned, Form, autoscaling_response, ec2_response};
 use foo_cloud::{Compute, Groups, Made};
-use foo_model::hook::HookConfig;
+use foo_model::hook::{HookConfig, HookResult, HookTarget, LifecycleHook, Transition};
 use foo_model::{
     CapacityReservation, Cores, CpuCredits, GroupChange, GroupSettings, HostnameType, InstanceOptions,
     InstancesMix, MetadataOptions, MixOverride, NewGroup, OnDemandStrategy, Placement, PlacementGroup,
-    PrivateDns, ReservationPreference, SpotOptions, SpotStrategy, TemplateContent, TemplateVersion, Tenancy,
-    UserData, Volume, VolumeType,
+    PrivateDns, ReservationPreference, Seconds, SpotOptions, SpotStrategy, TemplateContent, TemplateVersion,
+    Tenancy, UserData, Volume, VolumeType,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

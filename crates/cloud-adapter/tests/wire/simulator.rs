@@ -327,6 +327,8 @@ async fn instances_end_together_and_a_refusal_says_nothing_of_the_others() {
 
 #[tokio::test]
 async fn other_hooks_come_back_as_they_were_sent_and_lose_what_the_spec_no_longer_has() {
+    const ROLE: &str = "arn:aws:iam::123456789012:role/a.hooks.infrastructure.foo.com";
+    const QUEUE: &str = "arn:aws:sqs:eu-central-1:123456789012:waits";
     let world = World::with_group(1).await;
     let hook = |target: Option<&str>, metadata: Option<&str>| LifecycleHook {
         transition: Transition::Launching,
@@ -335,8 +337,6 @@ async fn other_hooks_come_back_as_they_were_sent_and_lose_what_the_spec_no_longe
         target: target.map(|arn| HookTarget { arn: arn.to_owned(), role: Some(ROLE.to_owned()) }),
         metadata: metadata.map(str::to_owned),
     };
-    const ROLE: &str = "arn:aws:iam::123456789012:role/a.hooks.infrastructure.foo.com";
-    const QUEUE: &str = "arn:aws:sqs:eu-central-1:123456789012:waits";
     let name = HookName::new("boot/config");
     let mut before = None;
     for now in [

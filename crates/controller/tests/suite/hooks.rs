@@ -7,8 +7,9 @@ use foo_api::pool::{
 use foo_model::names::APPLIED_ANNOTATION;
 use foo_model::{InstanceId, LifecycleState, Process};
 use foo_simulator_core::core::rules::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
+use foo_simulator_core::{Fault, FaultRule};
 use kube::ResourceExt;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 const PUT: &str = "PutLifecycleHook";
@@ -183,7 +184,8 @@ async fn pools_with_notifications_share_one_list_and_follow_the_spec() {
         world.pool(name).with(|spec| spec.notifications = vec![ops()]).of(1).await.is_of(1);
     }
     let has = |name: &str| world.pool(name).group().unwrap().notifications;
-    let reported = [(topic.to_owned(), ["autoscaling:EC2_INSTANCE_LAUNCH_ERROR".to_owned()].into())].into();
+    let reported: BTreeMap<String, BTreeSet<String>> =
+        [(topic.to_owned(), ["autoscaling:EC2_INSTANCE_LAUNCH_ERROR".to_owned()].into())].into();
     assert_eq!((has("p"), has("q")), (reported.clone(), reported));
     world.forgets();
     world.waits_long(Duration::from_hours(24)).await;
@@ -195,4 +197,99 @@ async fn pools_with_notifications_share_one_list_and_follow_the_spec() {
     assert_eq!(has("q").len(), 1);
     let annotations = world.pool("p").object().annotations().clone();
     assert!(!annotations.contains_key(APPLIED_ANNOTATION), "{annotations:?}");
+}
+
+/// The list of all pools is older than what the provider has changed since.
+#[tokio::test(start_paused = true)]
+async fn a_topic_that_returns_to_the_spec_gets_reports_again() {
+    let world = World::new().await;
+    let ops = || Notification {
+        topic_arn: "arn:aws:sns:eu-central-1:123456789012:ops".to_owned(),
+        types: vec![NotificationType::Launch],
+    };
+    let pool = world.pool("p").with(|spec| spec.notifications = vec![ops()]).of(1).await;
+    let reports = || !pool.group().unwrap().notifications.is_empty();
+    world.until("the topic gets reports", reports).await;
+    drop(world.pool("q").with(|spec| spec.notifications = vec![ops()]).of(1).await);
+    world.waits_long(Duration::from_hours(1)).await;
+    pool.edits(|spec| spec.notifications.clear());
+    world.until("it gets no more", || !reports()).await;
+    world.waits(Duration::from_mins(10)).await;
+    pool.edits(|spec| spec.notifications = vec![ops()]);
+    world.until("it gets reports again", reports).await;
+}
+
+/// A hook that nothing names and nothing completes would delay every instance.
+#[tokio::test(start_paused = true)]
+async fn what_a_lost_response_may_have_set_is_removed_when_it_leaves_the_spec() {
+    for operation in [PUT, "PutNotificationConfiguration"] {
+        let world = World::new().await;
+        let pool = world.pool("p").of(1).await;
+        let rule = world.aws.add_fault(FaultRule::on(operation, Fault::DroppedAfter));
+        pool.edits(|spec| {
+            spec.lifecycle_hooks = vec![hook("boot", HookTransition::Launching)];
+            spec.notifications = vec![Notification {
+                topic_arn: "arn:aws:sns:eu-central-1:123456789012:ops".to_owned(),
+                types: vec![NotificationType::Launch],
+            }];
+        });
+        let calls = world.aws.calls(operation);
+        world.until("a response is lost", || world.aws.calls(operation) > calls).await;
+        pool.edits(|spec| {
+            spec.lifecycle_hooks.clear();
+            spec.notifications.clear();
+        });
+        world.waits(Duration::from_mins(2)).await;
+        world.aws.remove_fault(rule);
+        world.settles().await;
+        assert_eq!(pool.hooks(), ["foo-drain"], "{operation}");
+        assert!(pool.group().unwrap().notifications.is_empty(), "{operation}");
+        assert!(!pool.object().annotations().contains_key(APPLIED_ANNOTATION), "{operation}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_pool_with_all_of_them_writes_nothing() {
+    let world = World::new().await;
+    let pool = world.pool("p").with(|spec| {
+        spec.lifecycle_hooks = vec![hook("boot", HookTransition::Launching)];
+        spec.notifications = vec![Notification {
+            topic_arn: "arn:aws:sns:eu-central-1:123456789012:ops".to_owned(),
+            types: vec![NotificationType::Launch],
+        }];
+        spec.suspended_processes = vec![SuspendedProcess::HealthCheck];
+    });
+    let pool = pool.begins_with(1);
+    let waiting = || pool.group().is_some() && !pool.in_state(&LifecycleState::PendingWait).is_empty();
+    world.until("the instance waits", waiting).await;
+    completes(&world, &pool, "boot", &pool.in_state(&LifecycleState::PendingWait)[0]);
+    world.settles().await;
+    pool.is_of(1);
+    let writes = || {
+        [PUT, "DeleteLifecycleHook", "PutNotificationConfiguration", "SuspendProcesses", "ResumeProcesses"]
+            .map(|operation| world.aws.calls(operation))
+    };
+    let before = writes();
+    world.waits_long(Duration::from_hours(24)).await;
+    assert_eq!(writes(), before);
+}
+
+/// The deletion reports what it waits for, also by a manager that has just started.
+#[tokio::test(start_paused = true)]
+async fn a_deletion_names_the_hook_that_an_instance_waits_for() {
+    let mut world = World::new().await;
+    let pool = world.pool("p").with(|spec| {
+        spec.lifecycle_hooks = vec![hook("evict", HookTransition::Terminating)];
+    });
+    drop(pool.of(1).await);
+    world.pool("p").is_deleted();
+    let held = |world: &World| !world.pool("p").in_state(&LifecycleState::TerminatingWait).is_empty();
+    world.until("the instance waits", || held(&world)).await;
+    world.kills_the_manager();
+    world.starts_the_manager();
+    let named = || world.pool("p").condition("Deleting").message.contains("lifecycle hook evict");
+    world.until("the condition names the hook", named).await;
+    let id = world.pool("p").in_state(&LifecycleState::TerminatingWait)[0].clone();
+    completes(&world, &world.pool("p"), "evict", &id);
+    world.until("the group is deleted", || world.pool("p").group().is_none()).await;
 }

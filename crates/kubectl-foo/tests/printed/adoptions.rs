@@ -105,6 +105,8 @@ fn everything_in_the_way_and_everything_that_is_lost_is_named() {
         {"Key": "k8s.io/cluster-autoscaler/enabled", "Value": "true", "PropagateAtLaunch": true},
         {"Key": "aws:cloudformation:stack-name", "Value": "eksctl-prod-nodegroup-workers", "PropagateAtLaunch": true},
     ]);
+    group["SuspendedProcesses"] =
+        json!(["AZRebalance", "HealthCheck", "Terminate"].map(|name| json!({"ProcessName": name})));
     group["LaunchTemplate"] = Value::Null;
     group["MixedInstancesPolicy"] = json!({
         "LaunchTemplate": {

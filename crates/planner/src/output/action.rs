@@ -549,6 +549,10 @@ impl Action {
     /// state.
     pub fn changes_group(&self) -> bool {
         match self {
+            // No observation of a group has them.
+            Self::Group(GroupAction::PutNotifications { .. } | GroupAction::DeleteNotifications { .. }) => {
+                false
+            }
             Self::Group(_) | Self::Instance(_) => true,
             Self::Pool(_)
             | Self::Read(_)

@@ -16,7 +16,7 @@ use foo_model::group::GroupStatus;
 use foo_model::hook::{
     COMPLETE_BEFORE_DEADLINE, DESCRIBE_HOOK_AFTER, HEARTBEAT_INTERVAL, HookConfig, HookWait, NODE_COMES,
 };
-use foo_model::{EventReason, Group, HookName, LifecycleState, Timestamp};
+use foo_model::{EventReason, Group, HookName, LifecycleState, Timestamp, Transition};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -73,15 +73,17 @@ pub(super) fn change_others(
     for name in put {
         let Some(hook) = wanted.as_ref().and_then(|wanted| wanted.get(&name)) else { continue };
         let mut before = has.get(&name).cloned();
+        // It concerns instances that this plan launches, too.
+        let stage = if hook.transition == Transition::Launching { Stage::Protect } else { Stage::Decorate };
         // No call clears the text.
         let loses_text = before.as_ref().is_some_and(|it| it.metadata.is_some() && hook.metadata.is_none());
         if loses_text {
             let (group, name) = (group.clone(), name.clone());
-            draft.act(Stage::Decorate, HookAction::DeleteOtherHook { group, name });
+            draft.act(stage, HookAction::DeleteOtherHook { group, name });
             before = None;
         }
         let (group, hook) = (group.clone(), hook.clone());
-        draft.act(Stage::Decorate, HookAction::PutOtherHook { group, name, hook, before });
+        draft.act(stage, HookAction::PutOtherHook { group, name, hook, before });
     }
     for name in delete {
         draft.act(Stage::Decorate, HookAction::DeleteOtherHook { group: group.clone(), name });
@@ -117,6 +119,8 @@ pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
     }
     let now = situation.observed.now;
     let mut completed = 0;
+    // While the pool is deleted, nothing else reads which hook an instance waits for.
+    let mut unknown = situation.desired.goal != Goal::Run && situation.observed.hook == LastRead::Unknown;
     for member in
         situation.members_that_are(MachineState::Terminating).filter(|member| member.waits_for_hook())
     {
@@ -124,6 +128,9 @@ pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
         let again = completed_again_after(situation, hold);
         if let Some(at) = hold.completed.filter(|at| at.until(now) < again) {
             draft.wake_at(at.plus(again));
+            if hold.confirmed && std::mem::take(&mut unknown) {
+                draft.act(Stage::Read, ReadAction::DescribeLifecycleHook { group: group.name.clone() });
+            }
             continue;
         }
         let why = verdict(situation, member, hold);
@@ -140,8 +147,9 @@ pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// How long after a completion the lifecycle action is completed again if the instance still waits. A completion that AWS confirmed is
-/// final: it waits for another hook.
+/// How long after a completion the lifecycle action is completed again if the instance still waits. If AWS confirmed the completion and
+/// the group has other hooks, the instance waits for one of those: the provider repeats its own rarely, only because the other hook
+/// may have been deleted meanwhile and another wait have begun.
 fn completed_again_after(situation: &Situation<'_>, hold: HookWait) -> Duration {
     let another = hold.confirmed && !other_terminating_hooks(situation).is_empty();
     if another { HEARTBEAT_INTERVAL } else { EFFECT_DEADLINE }

@@ -70,9 +70,11 @@ fn held_by_others(situation: &Situation<'_>) -> Option<String> {
     if hooks.is_empty() || held.is_empty() {
         return None;
     }
+    let which = if hooks.len() == 1 { "the lifecycle hook" } else { "one of the lifecycle hooks" };
+    let waits = if held.len() == 1 { "waits" } else { "wait" };
     let hooks = some_names(hooks.into_iter().map(HookName::as_str));
     Some(format!(
-        "foo-drain is completed, and whoever added the lifecycle hook {hooks} has not completed it for {}",
+        "foo-drain is completed, and {} still {waits} until another program completes {which} {hooks}",
         some_names(held.into_iter())
     ))
 }

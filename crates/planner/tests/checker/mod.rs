@@ -365,7 +365,11 @@ fn setting_or_removing_what_is_not_recorded() {
     };
     let delete = || HookAction::DeleteOtherHook { group: group(), name: "boot".into() }.into();
     let resume = |process| GroupAction::ResumeProcesses { name: group(), processes: [process].into() }.into();
+    let suspend =
+        |process| GroupAction::SuspendProcesses { name: group(), processes: [process].into() }.into();
     assert_eq!(broken_by(&mut world, put()), [Rule::OwnOnly], "the spec does not name it");
+    assert_eq!(broken_by(&mut world, suspend(Process::AZRebalance)), [], "the provider drains Nodes");
+    assert_eq!(broken_by(&mut world, suspend(Process::HealthCheck)), [Rule::OwnOnly]);
     assert_eq!(broken_by(&mut world, delete()), [Rule::OwnOnly]);
     assert_eq!(broken_by(&mut world, resume(Process::HealthCheck)), [Rule::OwnOnly]);
     assert_eq!(broken_by(&mut world, resume(Process::AZRebalance)), [Rule::OwnOnly]);
@@ -379,4 +383,7 @@ fn setting_or_removing_what_is_not_recorded() {
     }
     world.desired.group.suspended.insert(Process::HealthCheck);
     assert_eq!(broken_by(&mut world, resume(Process::HealthCheck)), [Rule::OwnOnly], "the spec names it");
+    assert_eq!(broken_by(&mut world, suspend(Process::HealthCheck)), []);
+    world.kube.applied.suspended_processes.clear();
+    assert_eq!(broken_by(&mut world, suspend(Process::HealthCheck)), [Rule::OwnOnly], "it is not recorded");
 }

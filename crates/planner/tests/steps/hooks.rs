@@ -115,6 +115,17 @@ fn a_manager_whose_predecessor_died_after_the_record_creates_the_hook() {
     assert_eq!(names(&world), ["evict"]);
 }
 
+#[test]
+fn a_hook_that_delays_launches_is_created_before_the_instances_of_the_same_edit() {
+    let mut world = pool().of(1).running();
+    world.desired.group.hooks = Some(named("register", Transition::Launching));
+    world.scale_to(3);
+    let wants = world.wants();
+    let at =
+        |what: &str| wants.iter().position(|it| it.starts_with(what)).unwrap_or_else(|| panic!("{wants:?}"));
+    assert!(at("create hook register") < at("update group"), "{wants:?}");
+}
+
 /// No call clears NotificationMetadata.
 #[test]
 fn a_hook_that_loses_its_text_is_created_again_and_one_that_loses_its_target_is_changed() {
@@ -156,8 +167,8 @@ fn a_drained_instance_that_waits_for_another_hook_is_reported_and_not_completed_
     let said = message(&plan, ConditionKind::ScalingDown);
     assert_eq!(
         said,
-        "waiting for AWS to terminate 1 instance; foo-drain is completed, and whoever added the lifecycle hook evict has not \
-         completed it for workers-00000001"
+        "waiting for AWS to terminate 1 instance; foo-drain is completed, and workers-00000001 still waits until \
+         another program completes the lifecycle hook evict"
     );
     let before = world.story().matches("let i-00000001 go").count();
     for _ in 0..(HEARTBEAT_INTERVAL.as_secs() / 10) {

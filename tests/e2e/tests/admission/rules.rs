@@ -73,7 +73,7 @@ fn full_pool() -> Value {
             {
                 "name": "boot/config_1-a", "transition": "Launching", "heartbeatTimeoutSeconds": 30,
                 "defaultResult": "Abandon",
-                "notificationTargetARN": "arn:aws:sqs:eu-central-1:123456789012:waits.fifo",
+                "notificationTargetARN": "arn:aws:sqs:eu-central-1:123456789012:waits",
                 "roleARN": "arn:aws:iam::123456789012:role/path/a.hooks.infrastructure.foo.com",
                 "notificationMetadata": "{\"team\": \"a\"}\n",
             },

@@ -296,7 +296,7 @@ impl Pools {
         acting: &mut Acting<'_>,
         action: &Action,
         failure: ActionFailure,
-        state: &PoolState,
+        state: &mut PoolState,
         now: Timestamp,
     ) {
         let Acting { inputs, pass, skips, .. } = acting;
@@ -308,6 +308,9 @@ impl Pools {
             return;
         }
         skips.failed(action, &failure);
+        if failure.outcome() == WriteOutcome::MayHaveHappened {
+            may_have_changed(action, state);
+        }
         if let Some(again) = excused(action, &failure, state, now) {
             tracing::info!(%pool, ?action, %failure, "AWS does not know yet what was created a moment ago");
             pass.remainder.add(Remainder::Later(again));
@@ -466,6 +469,21 @@ fn judged(done: &Result<Done, ActionFailure>) -> (WriteOutcome, ActionOutcome) {
             (WriteOutcome::Refused, ActionOutcome::Refused)
         }
         Err(failure) => (failure.outcome(), ActionOutcome::Failed),
+    }
+}
+
+/// What a call with a lost response may have set counts as set, and is read or sent again: if it leaves the spec now, it is removed.
+fn may_have_changed(action: &Action, state: &mut PoolState) {
+    match action {
+        Action::Hook(HookAction::PutOtherHook { .. } | HookAction::DeleteOtherHook { .. }) => {
+            state.reads.hook = None;
+        }
+        Action::Group(GroupAction::PutNotifications { topic, .. }) => {
+            if let LastRead::At { seen, .. } = &mut state.reads.notifications {
+                seen.entry(topic.clone()).or_default().clear();
+            }
+        }
+        _ => {}
     }
 }
 

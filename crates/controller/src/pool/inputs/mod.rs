@@ -39,7 +39,7 @@ use foo_api::FooMachinePool;
 use foo_cloud::lookups::Asking;
 use foo_cloud::{Freshness as Age, InstanceTypeInfo};
 use foo_model::hook::HookConfig;
-use foo_model::{Blocked, Reason};
+use foo_model::{Blocked, Notifications, Reason};
 use foo_model::{Comparison, FooMachine, Group, InstanceId, LaunchTemplate, Timestamp};
 use foo_planner::Observed;
 use foo_planner::desired::{Desired, Goal, Identity, Wanted};
@@ -403,6 +403,10 @@ fn seen(
     if let LastRead::At { seen: None, at } = group {
         // The known hook belonged to a deleted group; a newer group has its own.
         state.reads.hook = state.reads.hook.filter(|known| known.at > at);
+        // So do its topics.
+        if state.reads.notifications.seen_at().is_none_or(|known| known <= at) {
+            state.reads.notifications = LastRead::At { at, seen: Notifications::new() };
+        }
     }
     let hook =
         state.reads.hook.map_or(LastRead::Unknown, |known| LastRead::At { at: known.at, seen: known.value });

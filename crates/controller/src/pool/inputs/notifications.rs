@@ -44,7 +44,7 @@ pub(super) async fn read(
     let wants = desired.group.notifications.as_ref().is_some_and(|wanted| !wanted.is_empty());
     let runs = desired.goal == Goal::Run && desired.pause.is_none();
     if !runs || !(wants || !applied.notification_topics.is_empty()) {
-        state.reads.notifications = LastRead::Unknown;
+        // What is known stays: what this manager changed is newer than the list of all pools.
         return None;
     }
     let name = &desired.identity.group;
