@@ -438,9 +438,8 @@ proptest! {
         let plan = plan(&world.desired, &observed, &memory);
         for action in plan.actions.iter().filter(|_| elsewhere) {
             let adopts = matches!(action, Action::Group(GroupAction::TagGroup { tags, .. }) if *tags == [(TAG_INSTALLATION.to_owned(), "here".to_owned())].into());
-            let changes = action.changes_group()
-                || action.changes_template()
-                || matches!(action, Action::Hook(HookAction::PutLifecycleHook { .. } | HookAction::DeleteLifecycleHook { .. } | HookAction::RecordHeartbeat { .. }));
+            let changes = action.changes_template()
+                || matches!(action, Action::Group(_) | Action::Instance(_) | Action::Hook(HookAction::PutLifecycleHook { .. } | HookAction::DeleteLifecycleHook { .. } | HookAction::PutOtherHook { .. } | HookAction::DeleteOtherHook { .. } | HookAction::RecordHeartbeat { .. }));
             prop_assert!(!changes || (adopts && adopt_from == Some("elsewhere")), "{:?}", plan.actions);
             let drains = matches!(action, Action::Machine(MachineAction::DeleteMachine { .. }) | Action::Node(NodeAction::CordonNodes { .. }));
             prop_assert!(!drains || goal == Goal::Remove, "{:?}", plan.actions);

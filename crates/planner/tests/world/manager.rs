@@ -313,7 +313,7 @@ impl World {
             }
         }
         self.watch(action);
-        if action.changes_group() || action.changes_template() {
+        if matches!(action, Action::Group(_) | Action::Instance(_)) || action.changes_template() {
             self.cloud.writes += 1;
         }
         match action {
@@ -384,7 +384,7 @@ impl World {
                 self.change_stored(action);
                 Ok(())
             }
-            action if action.changes_group() => self.change_group(action),
+            action @ (Action::Group(_) | Action::Instance(_)) => self.change_group(action),
             action if action.changes_template() => self.change_template(action),
             action => self.change_objects(action),
         }

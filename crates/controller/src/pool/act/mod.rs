@@ -278,6 +278,15 @@ impl Pools {
             }
             Done::Carried => {
                 Self::carried_out(action, state, now);
+                // Its record is forgotten now, and no observation of the group reports it.
+                let leaves_a_record = matches!(
+                    action,
+                    Action::Hook(HookAction::DeleteOtherHook { .. })
+                        | Action::Group(GroupAction::DeleteNotifications { .. })
+                );
+                if leaves_a_record {
+                    pass.remainder.add(Remainder::PlanAgain);
+                }
                 carried.push(action.clone());
                 tracing::debug!(%pool, ?action, "action done");
             }

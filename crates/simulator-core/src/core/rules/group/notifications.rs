@@ -33,7 +33,9 @@ impl Region {
             return Err(AwsError::validation(format!("{unknown} is not a valid Notification Type")));
         }
         if types.is_empty() {
-            return Err(AwsError::missing("NotificationTypes"));
+            return Err(AwsError::validation(
+                "1 validation error detected: Value null at 'notificationTypes' failed to satisfy constraint: Member must not be null",
+            ));
         }
         if self.settings.unreachable_targets.contains(topic) {
             return Err(AwsError::validation(format!(
