@@ -22,6 +22,7 @@
 //! and to a line in `planner/tests/world/manager.rs`. The planner itself repairs whatever the struct has.
 
 mod capacity;
+mod efa;
 mod hooks;
 mod image;
 pub mod image_source;
@@ -35,6 +36,7 @@ mod traffic;
 
 pub use crate::interruption::{Interruption, RebalancePolicy};
 pub use capacity::{CapacityReservation, Placement, ReservationPreference};
+pub use efa::{Efa, EfaType, PrimaryInterface};
 pub use hooks::{
     HookResult, HookTransition, LifecycleHook, Notification, NotificationType, SuspendedProcess,
 };
@@ -134,6 +136,10 @@ use std::collections::BTreeMap;
         .message("cpuCredits is for burstable instance types: all of mixedInstances.overrides have to be T2, T3, T3a or T4g, or to require burstablePerformance"),
     validation = Rule::new("!has(self.cpuOptions) || !has(self.cpuOptions.amdSEVSNP) || self.cpuOptions.amdSEVSNP != 'enabled' || !has(self.nitroEnclaves) || !self.nitroEnclaves")
         .message("EC2 has either cpuOptions.amdSEVSNP or nitroEnclaves"),
+    validation = Rule::new("!has(self.efa) || has(self.instanceType)")
+        .message("efa needs instanceType: how many interfaces there are depends on it"),
+    validation = Rule::new("!has(self.efa) || !has(self.associatePublicIPAddress)")
+        .message("associatePublicIPAddress cannot be combined with efa: EC2 refuses it for several network interfaces"),
     validation = Rule::new("!has(self.targetHealth) || (has(self.targetGroups) && size(self.targetGroups) > 0)")
         .message("targetHealth needs targetGroups"),
     validation = Rule::new("!has(self.targetHealth) || !has(self.suspendedProcesses) || !('AddToLoadBalancer' in self.suspendedProcesses)")
@@ -235,6 +241,9 @@ pub struct FooMachinePoolSpec {
     /// Whether instances get a public IPv4 address. Default: as the subnet has it. A change replaces the instances (`rollout`).
     #[serde(default, rename = "associatePublicIPAddress", skip_serializing_if = "Option::is_none")]
     pub associate_public_ip_address: Option<bool>,
+    /// Elastic Fabric Adapter (EFA) interfaces. Default: none. A change replaces the instances (`rollout`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub efa: Option<Efa>,
     /// Tenancy of the instances. Default: that of the VPC. A change replaces the instances (`rollout`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenancy: Option<Tenancy>,

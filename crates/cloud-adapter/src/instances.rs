@@ -140,6 +140,8 @@ fn type_info(info: &aws::InstanceTypeInfo) -> Result<InstanceTypeInfo, Gap> {
     let name = info.instance_type().ok_or(Gap("instanceType"))?;
     let vcpus = info.v_cpu_info().and_then(aws::VCpuInfo::default_v_cpus);
     let memory = info.memory_info().and_then(aws::MemoryInfo::size_in_mib);
+    let network = info.network_info();
+    let efa = network.and_then(aws::NetworkInfo::efa_info);
     let gpus = info.gpu_info().map(aws::GpuInfo::gpus).unwrap_or_default().iter();
     let nvidia =
         gpus.filter(|gpu| gpu.manufacturer().is_some_and(|name| name.eq_ignore_ascii_case("nvidia")));
@@ -150,6 +152,8 @@ fn type_info(info: &aws::InstanceTypeInfo) -> Result<InstanceTypeInfo, Gap> {
         neuron_devices: neuron_devices(info),
         nvidia_gpus: nvidia.filter_map(|gpu| u32::try_from(gpu.count()?).ok()).sum(),
         architecture: architecture(info).ok_or(Gap("supportedArchitectures"))?,
+        network_cards: network.and_then(|it| u32::try_from(it.maximum_network_cards()?).ok()).unwrap_or(1),
+        efa_interfaces: efa.and_then(|it| u32::try_from(it.maximum_efa_interfaces()?).ok()).unwrap_or(0),
     })
 }
 

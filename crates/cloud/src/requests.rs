@@ -143,6 +143,10 @@ pub struct InstanceTypeInfo {
     pub neuron_devices: u32,
     /// First supported architecture, as AWS names it: `x86_64` or `arm64`.
     pub architecture: String,
+    /// Number of network cards, at least 1.
+    pub network_cards: u32,
+    /// Maximum number of Elastic Fabric Adapter interfaces: 0 if it has none.
+    pub efa_interfaces: u32,
 }
 
 /// An EBS volume.

@@ -70,8 +70,8 @@ pub use settings::{GroupSettings, GroupSettingsChange, Protection};
 pub use signal::{Signal, SignalKind};
 pub use targets::{HealthInGroups, TargetHealth, TargetState, Targets, health_in};
 pub use template::{
-    CapacityReservation, Cores, CpuCredits, HostnameType, InstanceOptions, InstancesMix, LaunchTemplate,
-    MetadataOptions, MixOverride, OnDemandStrategy, Placement, PlacementGroup, PrivateDns,
+    CapacityReservation, Cores, CpuCredits, Efa, HostnameType, InstanceOptions, InstancesMix, LaunchTemplate,
+    MetadataOptions, MixOverride, NetworkInterface, OnDemandStrategy, Placement, PlacementGroup, PrivateDns,
     ReservationPreference, SpotOptions, SpotStrategy, StoredUserData, TemplateContent, TemplateHashes,
     TemplateRecord, Tenancy, UserData, Volume, VolumeType,
 };

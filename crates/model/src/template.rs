@@ -161,6 +161,45 @@ pub struct InstanceOptions {
     /// ARNs of license configurations besides those of the image.
     #[serde(skip_serializing_if = "is_default")]
     pub license_configurations: BTreeSet<String>,
+    /// Elastic Fabric Adapter interfaces.
+    #[serde(skip_serializing_if = "is_default")]
+    pub efa: Option<Efa>,
+}
+
+/// Elastic Fabric Adapter interfaces, one on each network card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Efa {
+    /// How many.
+    pub interfaces: u32,
+    /// The primary interface is none of them.
+    pub plain_primary: bool,
+    /// Those on other cards than the first have no Elastic Network Adapter.
+    pub only: bool,
+}
+
+/// A network interface of a launch template: its network card and its index among the devices of that card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NetworkInterface {
+    /// NetworkCardIndex.
+    pub card: u32,
+    /// DeviceIndex.
+    pub device: u32,
+    /// InterfaceType: `interface`, `efa` or `efa-only`.
+    pub kind: &'static str,
+}
+
+impl Efa {
+    /// All network interfaces of an instance, the primary one first. The device index on other cards than the first is 1 (EC2 User
+    /// Guide, "Network interfaces").
+    pub fn network_interfaces(self) -> impl Iterator<Item = NetworkInterface> {
+        let primary = if self.plain_primary { "interface" } else { "efa" };
+        let other = if self.only { "efa-only" } else { "efa" };
+        let cards = self.interfaces.saturating_add(u32::from(self.plain_primary));
+        (0..cards).map(move |card| match card {
+            0 => NetworkInterface { card, device: 0, kind: primary },
+            _ => NetworkInterface { card, device: 1, kind: other },
+        })
+    }
 }
 
 /// A placement group or dedicated hosts.

@@ -121,6 +121,8 @@ mod tests {
                 nvidia_gpus: 0,
                 neuron_devices: 0,
                 architecture: "x86_64".to_owned(),
+                network_cards: 1,
+                efa_interfaces: 0,
             };
             (name, info)
         };

@@ -7,17 +7,17 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use foo_cloud::{TemplateSummary, VersionCopy};
 use foo_model::{
-    AwsTime, CapacityReservation, Cores, InstanceOptions, LaunchTemplateId, MetadataOptions, Placement,
-    PlacementGroup, PrivateDns, SpotOptions, TemplateContent, TemplateHashes, TemplateRecord,
-    TemplateVersion, Tenancy, UserData, Volume,
+    AwsTime, CapacityReservation, Cores, Efa, InstanceOptions, LaunchTemplateId, MetadataOptions,
+    NetworkInterface, Placement, PlacementGroup, PrivateDns, SpotOptions, TemplateContent, TemplateHashes,
+    TemplateRecord, TemplateVersion, Tenancy, UserData, Volume,
 };
 use std::collections::BTreeMap;
 
 /// The data that instances are launched from.
 ///
-/// Security groups are at the top level and there is no network interface, unless a public address is asked for or refused: EC2
-/// takes that, and then the security groups, for an interface only (EC2 API Reference,
-/// LaunchTemplateInstanceNetworkInterfaceSpecificationRequest). The interface names no subnet: the group chooses it.
+/// Security groups are at the top level and there is no network interface, unless a public address or EFA is requested, or the
+/// address refused: EC2 takes that, and then the security groups, for an interface only (EC2 API Reference,
+/// LaunchTemplateInstanceNetworkInterfaceSpecificationRequest). An interface names no subnet: the group chooses it.
 pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData {
     let TemplateContent {
         image,
@@ -44,17 +44,18 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
         placement,
         capacity_reservation,
         license_configurations,
+        efa,
     } = options;
     let groups = non_empty(security_groups.iter().map(|id| id.as_str().to_owned()));
-    let interface = public_address.map(|public| interface(public, groups.clone()));
+    let interfaces = interfaces(*efa, *public_address, groups.as_ref());
     let profile = instance_profile
         .as_ref()
         .map(|name| aws::LaunchTemplateIamInstanceProfileSpecificationRequest::builder().name(name).build());
     aws::RequestLaunchTemplateData::builder()
         .image_id(image.as_str())
         .set_instance_type(instance_type.as_ref().map(|name| name.as_str().into()))
-        .set_security_group_ids(groups.filter(|_| interface.is_none()))
-        .set_network_interfaces(interface.map(|it| vec![it]))
+        .set_security_group_ids(groups.filter(|_| interfaces.is_none()))
+        .set_network_interfaces(interfaces)
         .set_iam_instance_profile(profile)
         .set_key_name(key_name.clone())
         .set_block_device_mappings(non_empty(volumes.iter().map(volume)))
@@ -95,16 +96,29 @@ fn encoded(data: &UserData) -> Option<String> {
     (!data.0.is_empty()).then(|| BASE64_STANDARD.encode(&data.0))
 }
 
-fn interface(
-    public: bool,
-    groups: Option<Vec<String>>,
-) -> aws::LaunchTemplateInstanceNetworkInterfaceSpecificationRequest {
-    aws::LaunchTemplateInstanceNetworkInterfaceSpecificationRequest::builder()
-        .device_index(0)
-        .associate_public_ip_address(public)
-        .delete_on_termination(true)
-        .set_groups(groups)
-        .build()
+fn interfaces(
+    efa: Option<Efa>,
+    public: Option<bool>,
+    groups: Option<&Vec<String>>,
+) -> Option<Vec<aws::LaunchTemplateInstanceNetworkInterfaceSpecificationRequest>> {
+    let of_all = || {
+        aws::LaunchTemplateInstanceNetworkInterfaceSpecificationRequest::builder()
+            .delete_on_termination(true)
+            .set_groups(groups.cloned())
+    };
+    match (efa, public) {
+        (None, None) => None,
+        (None, Some(public)) => {
+            Some(vec![of_all().device_index(0).associate_public_ip_address(public).build()])
+        }
+        (Some(efa), _) => {
+            let one = |NetworkInterface { card, device, kind }| {
+                let place = of_all().network_card_index(signed(card)).device_index(signed(device));
+                place.interface_type(kind).build()
+            };
+            Some(efa.network_interfaces().map(one).collect())
+        }
+    }
 }
 
 fn cpu_options(cores: Option<Cores>, snp: Option<bool>) -> Option<aws::LaunchTemplateCpuOptionsRequest> {

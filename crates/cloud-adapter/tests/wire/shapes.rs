@@ -4,7 +4,7 @@ use crate::canned::{Canned, Form, autoscaling_response, ec2_response};
 use foo_cloud::{Compute, Groups, Made};
 use foo_model::hook::{HookConfig, HookResult, HookTarget, LifecycleHook, Transition};
 use foo_model::{
-    CapacityReservation, Cores, CpuCredits, GroupChange, GroupSettings, HostnameType, InstanceOptions,
+    CapacityReservation, Cores, CpuCredits, Efa, GroupChange, GroupSettings, HostnameType, InstanceOptions,
     InstancesMix, MetadataOptions, MixOverride, NewGroup, OnDemandStrategy, Placement, PlacementGroup,
     PrivateDns, ReservationPreference, Seconds, SpotOptions, SpotStrategy, TemplateContent, TemplateVersion,
     Tenancy, UserData, Volume, VolumeType,
@@ -105,6 +105,48 @@ async fn a_launch_template_is_complete() {
 }
 
 #[tokio::test]
+async fn each_efa_interface_has_a_network_card_and_all_security_groups() {
+    let made = "<launchTemplate><launchTemplateId>lt-1</launchTemplateId><launchTemplateName>g</launchTemplateName>\
+                <latestVersionNumber>1</latestVersionNumber></launchTemplate>";
+    let server = Canned::always(|| ec2_response("CreateLaunchTemplate", made)).await;
+    let cloud = server.cloud().await;
+    for (plain_primary, only) in [(false, false), (true, true)] {
+        let efa = Some(Efa { interfaces: 2, plain_primary, only });
+        let options = InstanceOptions { efa, ..InstanceOptions::default() };
+        cloud
+            .create_template("g", &TemplateContent { options, ..content() }, "d", &tags(&[]), "t-1")
+            .await
+            .unwrap();
+    }
+    let of_interfaces = |form: &Form| -> Vec<String> {
+        let prefix = "LaunchTemplateData.NetworkInterface.";
+        let mut found: Vec<String> =
+            fields(form).iter().filter_map(|it| it.strip_prefix(prefix)).map(str::to_owned).collect();
+        found.sort();
+        found
+    };
+    let interface = |number: u32, card: u32, device: u32, kind: &str| {
+        [
+            "DeleteOnTermination=true".to_owned(),
+            format!("DeviceIndex={device}"),
+            format!("InterfaceType={kind}"),
+            format!("NetworkCardIndex={card}"),
+            "SecurityGroupId.1=sg-1".to_owned(),
+            "SecurityGroupId.2=sg-2".to_owned(),
+        ]
+        .map(|field| format!("{number}.{field}"))
+    };
+    let sent: Vec<Vec<String>> = server.asked().iter().map(of_interfaces).collect();
+    assert_eq!(sent[0], [interface(1, 0, 0, "efa"), interface(2, 1, 1, "efa")].concat());
+    let plain =
+        [interface(1, 0, 0, "interface"), interface(2, 1, 1, "efa-only"), interface(3, 2, 1, "efa-only")];
+    assert_eq!(sent[1], plain.concat());
+    let at_the_top =
+        |form: &Form| fields(form).iter().any(|it| it.starts_with("LaunchTemplateData.SecurityGroupId"));
+    assert!(!server.asked().iter().any(at_the_top), "EC2 takes them in one place only");
+}
+
+#[tokio::test]
 async fn options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_an_interface() {
     let made = "<launchTemplate><launchTemplateId>lt-1</launchTemplateId><launchTemplateName>g</launchTemplateName>\
                 <latestVersionNumber>1</latestVersionNumber></launchTemplate>";
@@ -128,6 +170,7 @@ async fn options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_
         }),
         capacity_reservation: Some(CapacityReservation::Id("cr-1".into())),
         license_configurations: ["arn:b".to_owned(), "arn:a".to_owned()].into(),
+        efa: None,
     };
     let plain = content();
     let mut content = TemplateContent { options, ..plain.clone() };

@@ -2,7 +2,7 @@
 
 use crate::support::{NS, Pool, World, objects};
 use foo_api::FooMachinePoolSpec;
-use foo_api::pool::{MixedInstances, MixedInstancesOverride, RolloutStrategy, Volume};
+use foo_api::pool::{Efa, MixedInstances, MixedInstancesOverride, RolloutStrategy, Volume};
 use foo_simulator_core::core::group::model::LaunchSource;
 use serde_json::json;
 use std::time::Duration;
@@ -221,4 +221,25 @@ async fn a_warning_of_ec2_about_a_template_is_reported_once() {
     assert!(one.to_lowercase().contains("iops"), "{one}");
     assert_eq!(world.pool("q").of(1).await.instances().len(), 1);
     assert_eq!(world.notes("LaunchTemplateWarning").len(), 1, "nothing of the other");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pool_with_efa_launches_with_the_interfaces_of_its_type() {
+    let world = World::new().await;
+    let pool = world.pool("p").with(|spec| {
+        spec.instance_type = Some("m7i.large".to_owned());
+        spec.efa = Some(Efa::default());
+    });
+    let pool = pool.begins_with(1);
+    let refused = || pool.condition("LaunchTemplateReady");
+    world.until("the type has none", || refused().reason == "EfaNotSupported").await;
+    assert!(refused().message.contains("m7i.large does not support"), "{}", refused().message);
+    pool.edits(|spec| spec.instance_type = Some("p4d.24xlarge".to_owned()));
+    world.settles().await;
+    pool.is_of(1);
+    let documents = world.region.templates();
+    let template = documents.iter().flat_map(|template| template.versions.values()).next_back().unwrap();
+    let interfaces = template.data.document.get_list(&["networkInterfaceSet"]).len();
+    let capacity = pool.status().capacity;
+    assert_eq!((interfaces, capacity["vpc.amazonaws.com/efa"].as_str()), (4, "4"));
 }

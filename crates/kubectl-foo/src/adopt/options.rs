@@ -1,11 +1,11 @@
 //! Settings of instances that EC2 has defaults for, from a launch template to a FooMachinePool.
 
 use super::manifest::of_name;
-use super::template::{Cpu, Ebs, Enabled, Metadata, PrivateDns, TemplateData};
+use super::template::{Cpu, Ebs, Enabled, Interface, Metadata, PrivateDns, TemplateData};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
-    CpuCredits, CpuOptions, HttpTokens, Inclusion, InstanceRequirements, MetadataOptions,
-    PrivateDnsNameOptions, Switch, is_burstable,
+    CpuCredits, CpuOptions, Efa, EfaType, HttpTokens, Inclusion, InstanceRequirements, MetadataOptions,
+    PrimaryInterface, PrivateDnsNameOptions, Switch, is_burstable,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -24,6 +24,7 @@ pub(super) fn with_options(
         metadata_options: metadata(data.metadata_options.as_ref(), differences),
         detailed_monitoring: is_on(&data.monitoring),
         associate_public_ip_address: first.and_then(|it| it.associate_public_ip_address),
+        efa: efa(&data.network_interfaces),
         cpu_options: data.cpu_options.as_ref().and_then(|it| cpu_options(it, differences)),
         cpu_credits: cpu_credits(&spec, credits, differences),
         nitro_enclaves: is_on(&data.enclave_options),
@@ -33,6 +34,27 @@ pub(super) fn with_options(
             .and_then(|it| private_dns(it, differences)),
         ..spec
     }
+}
+
+/// The Elastic Fabric Adapter interfaces, if they are as a FooMachinePool has them.
+pub(super) fn efa(interfaces: &[Interface]) -> Option<Efa> {
+    let (first, others) = interfaces.split_first()?;
+    let kind = |it: &Interface| it.interface_type.clone().unwrap_or_default();
+    let plain_primary = !kind(first).starts_with("efa");
+    let only = others.iter().any(|it| kind(it) == "efa-only");
+    let count = u32::try_from(interfaces.len()).ok()?.saturating_sub(u32::from(plain_primary));
+    let same = foo_model::Efa { interfaces: count, plain_primary, only };
+    let is_same = |(it, wanted): (&Interface, foo_model::NetworkInterface)| {
+        let kind = it.interface_type.as_deref().unwrap_or("interface");
+        let place = (it.network_card_index.unwrap_or(0), it.device_index.unwrap_or(0));
+        (place, kind) == ((wanted.card, i64::from(wanted.device)), wanted.kind) && it.groups == first.groups
+    };
+    let are_same = count > 0 && interfaces.iter().zip(same.network_interfaces()).all(is_same);
+    are_same.then(|| Efa {
+        interfaces: i32::try_from(count).ok(),
+        primary: if plain_primary { PrimaryInterface::Interface } else { PrimaryInterface::Efa },
+        others: if only { EfaType::EfaOnly } else { EfaType::Efa },
+    })
 }
 
 /// Settings of AWS that the spec does not have.
@@ -49,8 +71,7 @@ fn is_set(name: &str, value: &Value) -> bool {
         Value::Bool(value) => *value,
         Value::Array(items) => !items.is_empty(),
         Value::Object(fields) => fields.iter().any(|(name, value)| is_set(name, value)),
-        Value::String(text) => !(name == "InterfaceType" && text == "interface"),
-        Value::Number(number) => !(name == "NetworkCardIndex" && number.as_i64() == Some(0)),
+        Value::String(_) | Value::Number(_) => true,
     }
 }
 

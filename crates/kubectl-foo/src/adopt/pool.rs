@@ -187,8 +187,13 @@ fn security_groups(data: &TemplateData, differences: &mut Vec<String>) -> Vec<Ne
             differences.push("the network interface stays when its instance ends: it is deleted".to_owned());
         }
     }
-    if data.network_interfaces.len() > 1 {
-        differences.push("further network interfaces: instances of a FooMachinePool have one".to_owned());
+    let is_plain = |it: &Interface| it.interface_type.as_deref().is_none_or(|kind| kind == "interface");
+    let have_one = data.network_interfaces.len() < 2 && data.network_interfaces.iter().all(is_plain);
+    if !have_one && options::efa(&data.network_interfaces).is_none() {
+        differences.push(
+            "network interfaces: instances of a FooMachinePool have one, or Elastic Fabric Adapters (spec.efa) with the same security groups"
+                .to_owned(),
+        );
     }
     let of_interface = first.map(|it| it.groups.iter()).into_iter().flatten();
     let groups: Vec<NetworkReference> =

@@ -89,8 +89,12 @@ pub struct Profile {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct Interface {
+    /// Its network card.
+    pub network_card_index: Option<u32>,
     /// Its place among the interfaces.
     pub device_index: Option<i64>,
+    /// `interface`, `efa` or `efa-only`.
+    pub interface_type: Option<String>,
     /// Whether it is deleted with its instance.
     pub delete_on_termination: Option<bool>,
     /// Ids of its security groups.

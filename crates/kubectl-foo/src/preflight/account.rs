@@ -125,6 +125,8 @@ fn instance_type(it: &Value) -> InstanceTypeInfo {
         nvidia_gpus: of("/GpuInfo/Gpus", "NVIDIA"),
         neuron_devices: neuron.max(accelerators),
         architecture: usable.copied().unwrap_or_default().to_owned(),
+        network_cards: number(it, "/NetworkInfo/MaximumNetworkCards").max(1),
+        efa_interfaces: number(it, "/NetworkInfo/EfaInfo/MaximumEfaInterfaces"),
     }
 }
 
@@ -417,10 +419,14 @@ mod tests {
             "InstanceType": "g6.xlarge", "VCpuInfo": {"DefaultVCpus": 4}, "MemoryInfo": {"SizeInMiB": 16384},
             "ProcessorInfo": {"SupportedArchitectures": ["i386", "x86_64"]},
             "GpuInfo": {"Gpus": [{"Manufacturer": "NVIDIA", "Count": 1}, {"Manufacturer": "AMD", "Count": 2}]},
+            "NetworkInfo": {"MaximumNetworkCards": 2, "EfaInfo": {"MaximumEfaInterfaces": 1}},
         });
         let read = instance_type(&shown);
         assert_eq!((read.vcpus, read.memory_mib, read.nvidia_gpus, read.neuron_devices), (4, 16384, 1, 0));
         assert_eq!(read.architecture, "x86_64");
+        assert_eq!((read.network_cards, read.efa_interfaces), (2, 1));
+        let plain = instance_type(&json!({"InstanceType": "m7i.large"}));
+        assert_eq!((plain.network_cards, plain.efa_interfaces), (1, 0));
     }
 
     #[test]

@@ -216,6 +216,33 @@ fn cpu_credits_are_in_the_manifest_for_burstable_types_only() {
 }
 
 #[test]
+fn elastic_fabric_adapters_of_a_launch_template_stay_if_a_pool_can_have_them() {
+    let adopted = |interfaces: Value| {
+        let mut template = simple();
+        let data = &mut template["LaunchTemplateData"];
+        data["SecurityGroupIds"] = json!([]);
+        data["NetworkInterfaces"] = interfaces;
+        let adoption = of_found(&found(plain(), template), &adopter(), &cluster()).unwrap();
+        let refused = adoption.differences.iter().any(|it| it.starts_with("network interfaces"));
+        (adoption.objects[0]["spec"]["efa"].clone(), refused)
+    };
+    let interface = |card: u32, device: u32, kind: &str| json!({"NetworkCardIndex": card, "DeviceIndex": device, "InterfaceType": kind, "Groups": ["sg-1"]});
+    let efa = adopted(json!([interface(0, 0, "efa"), interface(1, 1, "efa-only")]));
+    assert_eq!(efa, (json!({"interfaces": 2, "primary": "EFA", "others": "EFAOnly"}), false));
+    let plain_primary = adopted(json!([interface(0, 0, "interface"), interface(1, 1, "efa")]));
+    assert_eq!(plain_primary, (json!({"interfaces": 1, "primary": "Interface", "others": "EFA"}), false));
+    assert_eq!(adopted(json!([interface(0, 0, "interface")])), (Value::Null, false));
+    assert_eq!(adopted(json!([{"DeviceIndex": 0, "Groups": ["sg-1"]}])), (Value::Null, false));
+    for other in [
+        json!([interface(0, 0, "interface"), interface(0, 1, "interface")]),
+        json!([interface(0, 0, "efa"), interface(0, 1, "efa")]),
+        json!([interface(0, 0, "efa"), {"NetworkCardIndex": 1, "DeviceIndex": 1, "InterfaceType": "efa", "Groups": ["sg-2"]}]),
+    ] {
+        assert_eq!(adopted(other.clone()), (Value::Null, true), "{other}");
+    }
+}
+
+#[test]
 fn reservations_and_dedicated_hosts_of_a_launch_template_stay() {
     let spec_of = |data: &Value| {
         let mut template = simple();

@@ -310,6 +310,10 @@ reasons! {
     "the region does not have this instance type"
     "`spec.instanceType` or `spec.mixedInstances`"
 
+    EfaNotSupported NeedsUser [LaunchTemplateReady False]
+    "the instance type does not support the Elastic Fabric Adapter interfaces of `spec.efa`"
+    "fewer `efa.interfaces`, another `efa.primary`, or another `instanceType`"
+
     ArchitectureMismatch NeedsUser [LaunchTemplateReady False]
     "image and instance type have different architectures"
     "change one of the two"

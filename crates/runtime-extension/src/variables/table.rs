@@ -171,6 +171,7 @@ const POOLS: &[Variable] = &[
     variable("metadataOptions", Pool, &["metadataOptions"], Optional),
     variable("detailedMonitoring", Pool, &["detailedMonitoring"], Optional),
     variable("associatePublicIPAddress", Pool, &["associatePublicIPAddress"], Optional),
+    variable("efa", Pool, &["efa"], Optional),
     variable("tenancy", Pool, &["tenancy"], Optional),
     variable("cpuOptions", Pool, &["cpuOptions"], Optional),
     variable("cpuCredits", Pool, &["cpuCredits"], Optional),

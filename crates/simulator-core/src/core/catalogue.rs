@@ -23,6 +23,16 @@ pub struct TypeInfo {
     pub disks: Option<DiskInfo>,
     /// Whether it is burstable (the t families).
     pub burstable: bool,
+    /// Network cards.
+    #[serde(default = "one")]
+    pub network_cards: u32,
+    /// How many Elastic Fabric Adapter interfaces an instance can have.
+    #[serde(default)]
+    pub efa_interfaces: u32,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// On-demand prices of a vCPU and of a GiB of memory, in micro US dollars per hour. Only the order of prices matters.
@@ -61,6 +71,8 @@ impl TypeInfo {
             gpu: None,
             disks: None,
             burstable,
+            network_cards: 1,
+            efa_interfaces: 0,
         })
     }
 
@@ -235,6 +247,8 @@ pub(crate) fn default_types() -> BTreeMap<InstanceType, TypeInfo> {
         gpu: None,
         disks: None,
         burstable: name.starts_with('t'),
+        network_cards: 1,
+        efa_interfaces: 0,
     });
     let nvidia = |name: &str, count, memory_mib| {
         Some(GpuInfo { name: name.to_owned(), manufacturer: "NVIDIA".to_owned(), count, memory_mib })
@@ -249,6 +263,8 @@ pub(crate) fn default_types() -> BTreeMap<InstanceType, TypeInfo> {
             gpu: None,
             disks: Some(DiskInfo { count: 1, size_gb: 118 }),
             burstable: false,
+            network_cards: 1,
+            efa_interfaces: 0,
         },
         TypeInfo {
             name: InstanceType::new("g5.xlarge"),
@@ -259,6 +275,8 @@ pub(crate) fn default_types() -> BTreeMap<InstanceType, TypeInfo> {
             gpu: nvidia("A10G", 1, 22_888),
             disks: Some(DiskInfo { count: 1, size_gb: 250 }),
             burstable: false,
+            network_cards: 1,
+            efa_interfaces: 0,
         },
         TypeInfo {
             name: InstanceType::new("p4d.24xlarge"),
@@ -269,6 +287,8 @@ pub(crate) fn default_types() -> BTreeMap<InstanceType, TypeInfo> {
             gpu: nvidia("A100", 8, 40_960),
             disks: Some(DiskInfo { count: 8, size_gb: 1000 }),
             burstable: false,
+            network_cards: 4,
+            efa_interfaces: 4,
         },
     ];
     plain.chain(special).map(|info| (info.name.clone(), info)).collect()

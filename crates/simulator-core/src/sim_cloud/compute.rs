@@ -398,6 +398,8 @@ fn type_info(info: &TypeInfo) -> InstanceTypeInfo {
         nvidia_gpus: info.gpu.as_ref().filter(|gpu| gpu.manufacturer == "NVIDIA").map_or(0, |gpu| gpu.count),
         neuron_devices: info.gpu.as_ref().filter(|gpu| gpu.manufacturer == "AWS").map_or(0, |gpu| gpu.count),
         architecture: info.architecture.clone(),
+        network_cards: info.network_cards,
+        efa_interfaces: info.efa_interfaces,
     }
 }
 

@@ -42,16 +42,26 @@ pub(super) fn document_of(content: &TemplateContent) -> Document {
         .with("userData", encoded(user_data))
         .with("metadataOptions", Some(metadata_options(*metadata)));
     instance_options(&mut document, options);
-    match options.public_address {
-        None if security_groups.is_empty() => {}
-        None => document.set("securityGroupIdSet", groups()),
-        Some(public) => {
-            let interface = Document::map()
-                .with("deviceIndex", Some(Document::text(0)))
-                .with("associatePublicIpAddress", Some(Document::text(public)))
-                .with("deleteOnTermination", Some(Document::text(true)))
-                .with("groupSet", (!security_groups.is_empty()).then(groups));
+    let interface = |device: u32| {
+        Document::map()
+            .with("deviceIndex", Some(Document::text(device)))
+            .with("deleteOnTermination", Some(Document::text(true)))
+            .with("groupSet", (!security_groups.is_empty()).then(groups))
+    };
+    match (options.efa, options.public_address) {
+        (None, None) if security_groups.is_empty() => {}
+        (None, None) => document.set("securityGroupIdSet", groups()),
+        (None, Some(public)) => {
+            let interface = interface(0).with("associatePublicIpAddress", Some(Document::text(public)));
             document.set("networkInterfaceSet", Document::List(vec![interface]));
+        }
+        (Some(efa), _) => {
+            let interfaces = efa.network_interfaces().map(|it| {
+                interface(it.device)
+                    .with("networkCardIndex", Some(Document::text(it.card)))
+                    .with("interfaceType", Some(Document::text(it.kind)))
+            });
+            document.set("networkInterfaceSet", Document::List(interfaces.collect()));
         }
     }
     if let Some(profile) = instance_profile {
@@ -110,6 +120,7 @@ fn instance_options(document: &mut Document, options: &foo_model::InstanceOption
         placement,
         capacity_reservation,
         license_configurations,
+        efa: _, // Of the network interfaces.
     } = options;
     let on = || Some(Document::text(true));
     if *detailed_monitoring {

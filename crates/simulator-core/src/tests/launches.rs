@@ -170,6 +170,41 @@ fn settings_that_contradict_each_other_or_the_type_are_refused() {
     }
 }
 
+/// EC2 User Guide, "Network interfaces" and "Elastic Fabric Adapter".
+#[test]
+fn network_interfaces_that_the_type_does_not_support_are_refused() {
+    let interface = |card: u32, device: u32, kind: &str| {
+        Document::map()
+            .with("networkCardIndex", Some(Document::text(card)))
+            .with("deviceIndex", Some(Document::text(device)))
+            .with("interfaceType", Some(Document::text(kind)))
+    };
+    let public = || interface(0, 0, "efa").with("associatePublicIpAddress", Some(Document::text(false)));
+    for (kind, interfaces, refused) in [
+        ("p4d.24xlarge", (0..4).map(|card| interface(card, u32::from(card > 0), "efa")).collect(), None),
+        ("p4d.24xlarge", vec![interface(0, 0, "interface"), interface(1, 1, "efa-only")], None),
+        ("m7i.large", vec![interface(0, 0, "interface"), interface(0, 1, "interface")], None),
+        ("m7i.large", vec![interface(0, 0, "efa")], Some("The m7i.large instance type supports 0")),
+        ("m7i.large", vec![interface(1, 1, "interface")], Some("is not a network card index")),
+        ("p4d.24xlarge", vec![interface(0, 0, "efa"), interface(0, 0, "efa")], Some("unique device index")),
+        ("p4d.24xlarge", vec![interface(0, 0, "efa-only")], Some("cannot be efa-only")),
+        ("p4d.24xlarge", vec![public(), interface(1, 1, "efa")], Some("associatePublicIPAddress")),
+    ] {
+        let scene = scene();
+        let mut document = Document::map();
+        document.set("imageId", data("m7i.large").document.get(&["imageId"]).expect("it is there").clone());
+        document.set("instanceType", Document::text(kind));
+        document.set("networkInterfaceSet", Document::List(interfaces));
+        let mut new = scene.pool((0, 1, 1));
+        new.source = Some(source(&scene.template_of("own", LaunchData { document }), None));
+        match (scene.create(new), refused) {
+            (Ok(()), None) => {}
+            (Err(error), Some(text)) => assert!(error.message.contains(text), "{kind}: {error:?}"),
+            (created, _) => panic!("{kind}, {refused:?}: {created:?}"),
+        }
+    }
+}
+
 /// EC2 User Guide, "Amazon EC2 instance hostname types"; VPC User Guide, "Modify the IP addressing attributes of your subnet".
 #[test]
 fn a_template_decides_on_host_names_and_public_addresses() {

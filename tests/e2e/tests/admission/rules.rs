@@ -603,6 +603,17 @@ fn options_of_instances_that_contradict_each_other_are_refused_at_once() {
                 json!({"cpuOptions": {"amdSEVSNP": "enabled"}, "nitroEnclaves": true}),
                 "EC2 has either cpuOptions.amdSEVSNP or nitroEnclaves",
             ),
+            (json!({"instanceType": "p5.48xlarge", "efa": {"interfaces": 0}}), "interfaces"),
+            (json!({"instanceType": "p5.48xlarge", "efa": {"primary": "ENA"}}), "primary"),
+            (json!({"instanceType": "p5.48xlarge", "efa": {"others": "efa-only"}}), "others"),
+            (
+                json!({"instanceType": "p5.48xlarge", "efa": {}, "associatePublicIPAddress": false}),
+                "associatePublicIPAddress cannot be combined with efa",
+            ),
+            (
+                json!({"instanceType": null, "efa": {}, "mixedInstances": {"overrides": [{"instanceType": "p5.48xlarge"}]}}),
+                "efa needs instanceType",
+            ),
             (json!({"tenancy": "host"}), "tenancy"),
             (json!({"cpuCredits": "none"}), "cpuCredits"),
             (json!({"instanceType": "m7i.large", "cpuCredits": "standard"}), "cpuCredits is for burstable"),
@@ -620,6 +631,8 @@ fn options_of_instances_that_contradict_each_other_are_refused_at_once() {
             json!({"cpuOptions": {"amdSEVSNP": "enabled"}, "nitroEnclaves": false}),
             json!({"cpuOptions": {"amdSEVSNP": "enabled"}}),
             json!({"instanceType": "t3.large", "cpuCredits": "standard"}),
+            json!({"instanceType": "p5.48xlarge", "efa": {}}),
+            json!({"instanceType": "p5.48xlarge", "efa": {"interfaces": 4, "primary": "Interface", "others": "EFAOnly"}}),
         ] {
             server.accepts(Kind::MachinePool, &with(pool(), right)).await?;
         }

@@ -4,6 +4,7 @@
 //! after this file the desired state is valid.
 
 use super::content::{self, Facts, NewData};
+use super::efa;
 use super::hooks;
 use super::image::{Image, usable};
 use super::mix;
@@ -467,8 +468,8 @@ async fn template(
 ) -> Result<Template, Blocked> {
     let spec = &gathered.pool.spec;
     let id = known.image.id.as_ref().map_err(Clone::clone)?;
-    let image = match known.types {
-        Ok(types) => usable(id, types, lookups, asking).await?,
+    let (image, efa) = match known.types {
+        Ok(types) => (usable(id, types, lookups, asking).await?, efa::efa(spec, types)?),
         Err(blocked) => {
             // An image that does not exist is the first thing to say.
             usable(id, &[], lookups, asking).await?;
@@ -492,6 +493,7 @@ async fn template(
             version: bootstrap.and_then(|spec| spec.version.clone()),
             keeping: stored::keeping(spec, (known.region, identity), lookups, asking).await?,
             tags,
+            efa,
         },
     )
 }

@@ -60,6 +60,9 @@ pub(in crate::pool) fn described_types(spec: &FooMachinePoolSpec) -> impl Iterat
             nvidia_gpus,
             neuron_devices,
             architecture: architecture.to_owned(),
+            // EFA is for named types only.
+            network_cards: 1,
+            efa_interfaces: 0,
         }
     })
 }

@@ -11,6 +11,7 @@ pub(super) mod bootstrap_secret;
 pub(super) mod clock;
 pub(super) mod content;
 pub(super) mod desired;
+pub(super) mod efa;
 pub(super) mod hooks;
 pub(super) mod image;
 pub(super) mod launch_failures;

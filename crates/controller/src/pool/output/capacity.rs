@@ -9,7 +9,12 @@ use std::collections::BTreeMap;
 /// the autoscaler never plans more onto a Node than the smallest type can take. `None` without a type.
 ///
 /// The values are strings: with a single number the autoscaler would drop the whole group.
-pub(in crate::pool) fn capacity(types: &[InstanceTypeInfo]) -> Option<(BTreeMap<String, String>, NodeInfo)> {
+///
+/// `efa` is the number of Elastic Fabric Adapter interfaces, which their device plugin for Kubernetes counts.
+pub(in crate::pool) fn capacity(
+    types: &[InstanceTypeInfo],
+    efa: Option<u32>,
+) -> Option<(BTreeMap<String, String>, NodeInfo)> {
     let first = types.first()?;
     let least = |amount: fn(&InstanceTypeInfo) -> u64| types.iter().map(amount).min().unwrap_or(0);
     let mut capacity = BTreeMap::from([
@@ -19,6 +24,9 @@ pub(in crate::pool) fn capacity(types: &[InstanceTypeInfo]) -> Option<(BTreeMap<
     let gpus = least(|t| u64::from(t.nvidia_gpus));
     if gpus > 0 {
         capacity.insert("nvidia.com/gpu".to_owned(), gpus.to_string());
+    }
+    if let Some(efa) = efa {
+        capacity.insert("vpc.amazonaws.com/efa".to_owned(), efa.to_string());
     }
     let node_info = NodeInfo {
         architecture: go_architecture(&first.architecture).to_owned(),
@@ -48,12 +56,14 @@ mod tests {
             nvidia_gpus,
             neuron_devices: 0,
             architecture: "x86_64".into(),
+            network_cards: 1,
+            efa_interfaces: 0,
         }
     }
 
     #[test]
     fn a_mix_offers_the_least_of_each_resource() {
-        let (capacity, info) = capacity(&[kind(4, 8192, 1), kind(2, 16384, 1)]).unwrap();
+        let (capacity, info) = capacity(&[kind(4, 8192, 1), kind(2, 16384, 1)], None).unwrap();
         assert_eq!(capacity.get("cpu").unwrap(), "2");
         assert_eq!(capacity.get("memory").unwrap(), "8192Mi");
         assert_eq!(capacity.get("nvidia.com/gpu").unwrap(), "1");
@@ -62,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_mix_with_a_type_without_gpu_promises_none() {
-        let (capacity, _) = capacity(&[kind(4, 8192, 1), kind(4, 8192, 0)]).unwrap();
+        let (capacity, _) = capacity(&[kind(4, 8192, 1), kind(4, 8192, 0)], None).unwrap();
         assert!(!capacity.contains_key("nvidia.com/gpu"));
     }
 }

@@ -6,7 +6,7 @@ pub(super) mod publish;
 
 use super::foo_machine_metadata;
 use super::gather::Gathered;
-use super::inputs::{Inputs, mix, node_version, observe, replacement_rules, rival_machine_pools};
+use super::inputs::{Inputs, efa, mix, node_version, observe, replacement_rules, rival_machine_pools};
 use super::pass::{Observation, Pass};
 use super::pools::Pools;
 use super::state::PoolState;
@@ -238,7 +238,9 @@ fn extra(inputs: &Inputs<'_>, state: &PoolState) -> Extra {
     let gathered = inputs.gathered;
     let types = mix::named_types(&gathered.pool.spec);
     Extra {
-        capacity: inputs.instance_types.as_ref().ok().and_then(|types| capacity::capacity(types)),
+        capacity: inputs.instance_types.as_ref().ok().and_then(|types| {
+            capacity::capacity(types, efa::efa(&gathered.pool.spec, types).ok()?.map(|it| it.interfaces))
+        }),
         version: gathered.machine_pool.as_ref().and_then(|pool| pool.spec.template.spec.version.clone()),
         instance_type: types.first().map(|name| name.as_str().to_owned()),
         group: gathered.identity.as_ref().map(|identity| identity.group.as_str().to_owned()),

@@ -2,7 +2,9 @@
 
 use super::launch_data::LaunchData;
 use crate::core::catalogue::TypeInfo;
+use crate::core::document::Document;
 use crate::core::error::AwsError;
+use std::collections::BTreeSet;
 
 /// What EC2 would refuse in RunInstances. The codes are those of similar refusals **(A)**.
 pub(crate) fn problem(data: &LaunchData, info: &TypeInfo) -> Option<AwsError> {
@@ -50,7 +52,46 @@ pub(crate) fn problem(data: &LaunchData, info: &TypeInfo) -> Option<AwsError> {
     {
         return combination("AMD SEV-SNP and Nitro Enclaves cannot be combined".to_owned());
     }
-    special_capacity(data)
+    network_interfaces(document, info).or_else(|| special_capacity(data))
+}
+
+/// Several network interfaces, and Elastic Fabric Adapters (EC2 User Guide, "Network interfaces" and "Elastic Fabric Adapter").
+fn network_interfaces(document: &Document, info: &TypeInfo) -> Option<AwsError> {
+    let combination = |text: String| Some(AwsError::new("InvalidParameterCombination", text));
+    let interfaces = document.get_list(&["networkInterfaceSet"]);
+    let number = |it: &Document, name: &str| {
+        it.get_text(&[name]).and_then(|text| text.parse::<u32>().ok()).unwrap_or_default()
+    };
+    let kind = |it: &Document| it.get_text(&["interfaceType"]).unwrap_or("interface").to_owned();
+    if interfaces.len() > 1
+        && interfaces.iter().any(|it| it.get_text(&["associatePublicIpAddress"]).is_some())
+    {
+        return combination(
+            "The associatePublicIPAddress parameter cannot be specified when launching with multiple network interfaces"
+                .to_owned(),
+        );
+    }
+    let mut places = BTreeSet::new();
+    for it in interfaces {
+        let (card, device) = (number(it, "networkCardIndex"), number(it, "deviceIndex"));
+        if card >= info.network_cards {
+            return combination(format!("{card} is not a network card index of {}", info.name));
+        }
+        if !places.insert((card, device)) {
+            return combination("Each network interface requires a unique device index.".to_owned());
+        }
+        if kind(it) == "efa-only" && (card, device) == (0, 0) {
+            return combination("The primary network interface cannot be efa-only".to_owned());
+        }
+    }
+    let adapters = interfaces.iter().filter(|it| kind(it).starts_with("efa")).count();
+    if u32::try_from(adapters).unwrap_or(u32::MAX) > info.efa_interfaces {
+        return combination(format!(
+            "EFA interfaces: {adapters}. The {} instance type supports {}",
+            info.name, info.efa_interfaces
+        ));
+    }
+    None
 }
 
 /// Placement, reservations and license configurations.

@@ -86,6 +86,14 @@ fn write_type(xml: &mut Xml, info: &TypeInfo) {
             xml.value("totalGpuMemoryInMiB", gpu.memory_mib.saturating_mul(gpu.count));
         });
     }
+    xml.within("networkInfo", |xml| {
+        xml.value("maximumNetworkCards", info.network_cards);
+        xml.value("defaultNetworkCardIndex", 0);
+        xml.value("efaSupported", info.efa_interfaces > 0);
+        if info.efa_interfaces > 0 {
+            xml.within("efaInfo", |xml| xml.value("maximumEfaInterfaces", info.efa_interfaces));
+        }
+    });
     xml.value("burstablePerformanceSupported", info.burstable);
 }
 

@@ -345,10 +345,14 @@ const NETWORK: &[Row] = &[
         ],
     ),
     Row::new(
-        "Network interfaces, EFA, secondary addresses",
-        No(Later, "instances have one interface"),
+        "Elastic Fabric Adapters (EFA), several network interfaces, secondary addresses",
+        Part(&[("FooMachinePool", "spec.efa")], "several interfaces as EFA only"),
         [Other::No("AWSMachine has them"), Other::Part("EFA, automatic"), ByLaunchTemplate],
-        &[],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::each_efa_interface_has_a_network_card_and_all_security_groups",
+            "crates/controller/src/pool/inputs/efa.rs::a_pool_gets_the_interfaces_it_requests_or_all_of_its_type",
+            "crates/controller/tests/suite/templates.rs::a_pool_with_efa_launches_with_the_interfaces_of_its_type",
+        ],
     ),
     Row::new(
         "Load balancers: target groups, other traffic sources, health checks with a grace period",

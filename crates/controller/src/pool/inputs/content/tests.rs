@@ -21,6 +21,7 @@ fn facts() -> Facts {
         version: Some("v1.36.3".into()),
         keeping: None,
         tags: BTreeMap::new(),
+        efa: None,
     }
 }
 
@@ -176,6 +177,24 @@ fn each_option_of_instances_replaces_them_and_its_absence_does_not() {
     for change in same {
         assert_eq!(set(change).0, hashes(&spec(), facts()).0, "what is EC2's default is no change");
     }
+}
+
+#[test]
+fn other_efa_interfaces_replace_instances() {
+    let of = |interfaces, plain_primary, only| {
+        let efa = Some(foo_model::Efa { interfaces, plain_primary, only });
+        hashes(&spec(), Facts { efa, ..facts() }).0
+    };
+    let all = [
+        of(4, false, false),
+        of(3, false, false),
+        of(4, true, false),
+        of(4, false, true),
+        hashes(&spec(), facts()).0,
+    ];
+    assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+    // Names and order of the fields in foo-model are part of it.
+    assert_eq!(all[0].as_str(), "pinned");
 }
 
 #[test]
