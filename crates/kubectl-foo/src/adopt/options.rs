@@ -60,17 +60,17 @@ pub(super) fn efa(interfaces: &[Interface]) -> Option<Efa> {
 /// Settings of AWS that the spec does not have.
 pub(super) fn named<'a>(of: &str, others: &'a BTreeMap<String, Value>) -> impl Iterator<Item = String> + 'a {
     let of = of.to_owned();
-    let set = others.iter().filter(|(name, value)| is_set(name, value));
+    let set = others.iter().filter(|(_, value)| is_set(value));
     set.map(move |(name, _)| format!("{name} of the {of}: a FooMachinePool does not have it"))
 }
 
 /// Whether a setting has another value than AWS's default.
-fn is_set(name: &str, value: &Value) -> bool {
+fn is_set(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Bool(value) => *value,
         Value::Array(items) => !items.is_empty(),
-        Value::Object(fields) => fields.iter().any(|(name, value)| is_set(name, value)),
+        Value::Object(fields) => fields.values().any(is_set),
         Value::String(_) | Value::Number(_) => true,
     }
 }
