@@ -384,4 +384,10 @@ pub struct Autoscaling {
     /// is set.
     #[schemars(range(min = 0, max = 10000))]
     pub max_size: i32,
+    /// DefaultInstanceWarmup of the Auto Scaling group, 0 to 86400 seconds: for how long the metrics of a new instance do not count in
+    /// scaling policies. Default: as the group has it, and AWS has none for new groups. If it is removed, the group keeps the last
+    /// value: 0 ends it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 86400))]
+    pub default_instance_warmup_seconds: Option<i32>,
 }

@@ -8,7 +8,7 @@
 //! Not here: the sizes, which depend on the replicas, and the launch template with the mix of types, which AWS takes
 //! together and a rollback leaves unchanged.
 
-use crate::SubnetId;
+use crate::{Seconds, SubnetId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -28,6 +28,9 @@ pub struct GroupSettings<Subnets = BTreeSet<SubnetId>> {
     pub subnets: Subnets,
     /// Whether new instances are protected from scale-in when they launch.
     pub new_instances: Protection,
+    /// DefaultInstanceWarmup: for how long the metrics of a new instance do not count in scaling policies. In what is desired, an absent
+    /// one leaves that of the group as it is.
+    pub default_warmup: Option<Seconds>,
 }
 
 /// Settings to change; `None` leaves a setting as it is.
@@ -37,28 +40,31 @@ pub struct GroupSettingsChange {
     pub subnets: Option<BTreeSet<SubnetId>>,
     /// Protection of new instances.
     pub new_instances: Option<Protection>,
+    /// DefaultInstanceWarmup.
+    pub default_warmup: Option<Seconds>,
 }
 
 impl<Subnets> GroupSettings<Subnets> {
     /// Protection of new instances, and what AWS does by default.
     pub fn in_subnets(subnets: Subnets) -> Self {
-        Self { subnets, new_instances: Protection::Protected }
+        Self { subnets, new_instances: Protection::Protected, default_warmup: None }
     }
 
     /// The same settings in other subnets.
     pub fn with_subnets<Others>(&self, subnets: Others) -> GroupSettings<Others> {
-        let Self { subnets: _, new_instances } = self;
-        GroupSettings { subnets, new_instances: *new_instances }
+        let Self { subnets: _, new_instances, default_warmup } = self;
+        GroupSettings { subnets, new_instances: *new_instances, default_warmup: *default_warmup }
     }
 }
 
 impl GroupSettings {
     /// What has to be changed in a group with the settings `actual` so that it has these.
     pub fn changes_from(&self, actual: &Self) -> GroupSettingsChange {
-        let Self { subnets, new_instances } = self;
+        let Self { subnets, new_instances, default_warmup } = self;
         GroupSettingsChange {
             subnets: unless_same(subnets, &actual.subnets),
             new_instances: unless_same(new_instances, &actual.new_instances),
+            default_warmup: default_warmup.filter(|_| *default_warmup != actual.default_warmup),
         }
     }
 }
@@ -66,15 +72,20 @@ impl GroupSettings {
 impl GroupSettingsChange {
     /// Makes the change.
     pub fn apply_to(&self, settings: &mut GroupSettings) {
-        let Self { subnets, new_instances } = self.clone();
+        let Self { subnets, new_instances, default_warmup } = self.clone();
         replace(&mut settings.subnets, subnets);
         replace(&mut settings.new_instances, new_instances);
+        settings.default_warmup = default_warmup.or(settings.default_warmup);
     }
 
     /// The names of the settings that it changes, as messages have them.
     pub fn names(&self) -> Vec<&'static str> {
-        let Self { subnets, new_instances } = self;
-        let all = [(subnets.is_some(), "subnets"), (new_instances.is_some(), "protection of new instances")];
+        let Self { subnets, new_instances, default_warmup } = self;
+        let all = [
+            (subnets.is_some(), "subnets"),
+            (new_instances.is_some(), "protection of new instances"),
+            (default_warmup.is_some(), "default instance warmup"),
+        ];
         all.into_iter().filter_map(|(changes, name)| changes.then_some(name)).collect()
     }
 }
@@ -99,14 +110,21 @@ mod tests {
         let after = GroupSettings {
             subnets: BTreeSet::from(["subnet-b".into()]),
             new_instances: Protection::Unprotected,
+            default_warmup: Some(Seconds(60)),
         };
         assert_eq!(before.changes_from(&before), GroupSettingsChange::default());
         let change = after.changes_from(&before);
-        assert_eq!(change.names(), ["subnets", "protection of new instances"]);
+        assert_eq!(change.names(), ["subnets", "protection of new instances", "default instance warmup"]);
         let mut changed = before.clone();
         change.apply_to(&mut changed);
         assert_eq!(changed, after);
         let one = before.with_subnets(after.subnets.clone());
         assert_eq!(one.changes_from(&before).names(), ["subnets"]);
+        let kept = GroupSettings { default_warmup: None, ..after.clone() };
+        assert_eq!(
+            kept.changes_from(&after),
+            GroupSettingsChange::default(),
+            "the spec has none, and AWS's stays"
+        );
     }
 }

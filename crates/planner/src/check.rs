@@ -269,7 +269,10 @@ fn adopted_are_secured_first(facts: &Facts<'_>, found: &mut Found) {
     for action in facts.actions {
         let Action::Group(GroupAction::UpdateGroup { change, .. }) = action else { continue };
         let protects = GroupChange {
-            settings: GroupSettingsChange { new_instances: change.settings.new_instances, subnets: None },
+            settings: GroupSettingsChange {
+                new_instances: change.settings.new_instances,
+                ..GroupSettingsChange::default()
+            },
             ..GroupChange::default()
         };
         found.check(*change == protects, || Violation::ChangedUnsecured { action: action.kind() });

@@ -79,7 +79,7 @@ impl Groups for AwsCloud {
             hooks,
             tags,
         } = spec;
-        let GroupSettings { subnets, new_instances } = settings;
+        let GroupSettings { subnets, new_instances, default_warmup } = settings;
         let launch = shapes::launch(&template.0, template.1, mix.as_ref(), Purpose::Create);
         let mut call = self
             .autoscaling
@@ -91,6 +91,7 @@ impl Groups for AwsCloud {
             .set_desired_capacity(desired.map(signed))
             .vpc_zone_identifier(shapes::subnets(subnets))
             .new_instances_protected_from_scale_in(shapes::is_protected(*new_instances))
+            .set_default_instance_warmup(default_warmup.map(|it| signed(it.0)))
             .set_traffic_sources(shapes::traffic_sources(target_groups))
             .set_lifecycle_hook_specification_list(shapes::hooks_of_new(*drain_hook, hooks))
             .set_tags(Some(group_tags(name, tags)));
@@ -104,7 +105,7 @@ impl Groups for AwsCloud {
 
     async fn update_group(&self, name: &GroupName, change: &GroupChange) -> Result<()> {
         let GroupChange { min, max, desired, template, settings } = change;
-        let GroupSettingsChange { subnets, new_instances } = settings;
+        let GroupSettingsChange { subnets, new_instances, default_warmup } = settings;
         let launch = template
             .as_ref()
             .map(|(id, version, mix)| shapes::launch(id, *version, mix.as_ref(), Purpose::Update));
@@ -117,7 +118,8 @@ impl Groups for AwsCloud {
             .set_max_size(max.map(signed))
             .set_desired_capacity(desired.map(signed))
             .set_vpc_zone_identifier(subnets.as_ref().map(shapes::subnets))
-            .set_new_instances_protected_from_scale_in(new_instances.map(shapes::is_protected));
+            .set_new_instances_protected_from_scale_in(new_instances.map(shapes::is_protected))
+            .set_default_instance_warmup(default_warmup.map(|it| signed(it.0)));
         call = match launch {
             Some(Launch::Template(template)) => call.launch_template(template),
             Some(Launch::Mix(policy)) => call.mixed_instances_policy(*policy),

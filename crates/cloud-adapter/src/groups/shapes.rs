@@ -123,6 +123,10 @@ pub(super) fn group(group: &aws::AutoScalingGroup) -> Result<Group, Gap> {
         settings: GroupSettings {
             subnets: subnet_ids(group.vpc_zone_identifier().unwrap_or_default()),
             new_instances: protection(group.new_instances_protected_from_scale_in()),
+            default_warmup: group
+                .default_instance_warmup()
+                .and_then(|seconds| u32::try_from(seconds).ok())
+                .map(Seconds),
         },
         target_groups: target_groups(group),
         suspended: suspended

@@ -176,8 +176,11 @@ async fn a_group_can_be_changed_in_every_way_we_change_it() {
         spot_strategy: SpotStrategy::PriceCapacityOptimized,
         spot_max_price: None,
     };
-    let other =
-        GroupSettings { subnets: [PRIVATE_SUBNETS[0].into()].into(), new_instances: Protection::Unprotected };
+    let other = GroupSettings {
+        subnets: [PRIVATE_SUBNETS[0].into()].into(),
+        new_instances: Protection::Unprotected,
+        default_warmup: Some(Seconds(90)),
+    };
     let change = GroupChange {
         min: Some(1),
         max: Some(6),

@@ -5,13 +5,13 @@ use crate::support::{Pool, World, objects};
 use foo_api::names::{AUTOSCALER_MAX_ANNOTATION, AUTOSCALER_MIN_ANNOTATION, REPLICAS_MANAGED_BY_ANNOTATION};
 use foo_api::pool::Autoscaling;
 use foo_cloud::Groups as _;
-use foo_model::GroupChange;
+use foo_model::{GroupChange, GroupSettingsChange, Seconds};
 use foo_simulator_core::DEFAULT_REGION;
 use kube::ResourceExt;
 use std::time::Duration;
 
 fn bounded(spec: &mut foo_api::FooMachinePoolSpec) {
-    spec.autoscaling = Some(Autoscaling { min_size: 1, max_size: 6 });
+    spec.autoscaling = Some(Autoscaling { min_size: 1, max_size: 6, ..Autoscaling::default() });
 }
 
 /// Another user sets the desired capacity in AWS.
@@ -38,6 +38,33 @@ async fn the_group_decides_and_the_machine_pool_follows() {
     world.settles().await;
     pool.is_of(5);
     assert_eq!((pool.machine_pool().spec.replicas, pool.group().unwrap().sizes.desired), (Some(5), 5));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_warmup_of_the_spec_is_kept_and_without_one_that_of_the_group() {
+    let world = World::new().await;
+    let lasts = |spec: &mut foo_api::FooMachinePoolSpec, seconds| {
+        let limits = Autoscaling { min_size: 1, max_size: 6, default_instance_warmup_seconds: seconds };
+        spec.autoscaling = Some(limits);
+    };
+    let pool = world.pool("p").with(|spec| lasts(spec, Some(300))).of(1).await;
+    let warmup = || pool.group().unwrap().settings.policies.warmup.map(|it| it.as_secs());
+    assert_eq!(warmup(), Some(300), "the group is created with it");
+    let by_hand = async |seconds| {
+        let settings =
+            GroupSettingsChange { default_warmup: Some(Seconds(seconds)), ..GroupSettingsChange::default() };
+        let change = GroupChange { settings, ..GroupChange::default() };
+        let cloud = world.aws.cloud(DEFAULT_REGION, "another-user");
+        cloud.update_group(&pool.group_name().as_str().into(), &change).await.unwrap();
+    };
+    by_hand(60).await;
+    world.until("it is restored", || warmup() == Some(300)).await;
+    pool.edits(|spec| lasts(spec, None));
+    world.settles().await;
+    by_hand(60).await;
+    world.settles().await;
+    world.waits(Duration::from_mins(5)).await;
+    assert_eq!(warmup(), Some(60), "the spec has none");
 }
 
 #[tokio::test(start_paused = true)]

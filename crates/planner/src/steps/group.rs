@@ -99,7 +99,8 @@ fn repair(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
             }
             // That new instances are protected delays no drain.
             Difference::Settings(GroupSettingsChange { new_instances: Some(protection), .. }) => {
-                let protects = GroupSettingsChange { new_instances: Some(protection), subnets: None };
+                let protects =
+                    GroupSettingsChange { new_instances: Some(protection), ..GroupSettingsChange::default() };
                 repair_settings(Difference::Settings(protects), situation, group, draft);
             }
             Difference::Min

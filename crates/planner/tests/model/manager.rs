@@ -517,8 +517,8 @@ fn change_group(
 
 fn update(state: &mut State, change: &GroupChange) -> Result<(), Refused> {
     let GroupChange { min, max, desired: wanted, template, settings } = change;
-    let GroupSettingsChange { subnets, new_instances } = settings;
-    assert_eq!((min, subnets), (&None, &None), "not in this model");
+    let GroupSettingsChange { subnets, new_instances, default_warmup } = settings;
+    assert_eq!((min, subnets, default_warmup), (&None, &None, &None), "not in this model");
     if let Some(protection) = new_instances {
         state.group.secured.protects_new = *protection == Protection::Protected;
     }

@@ -13,7 +13,8 @@ fn all_differences_are_one_call() {
     group.settings.new_instances = Protection::Unprotected;
     group.settings.subnets = BTreeSet::from([SubnetId::new("subnet-z")]);
     world.scale_to(3);
-    assert_eq!(world.wants(), ["update group min=0 max=3 desired=3 subnets=subnet-a protect-new"]);
+    world.desired.group.settings.default_warmup = Some(foo_model::Seconds(60));
+    assert_eq!(world.wants(), ["update group min=0 max=3 desired=3 subnets=subnet-a protect-new warmup=60"]);
     world.settle();
 }
 

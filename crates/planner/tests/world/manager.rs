@@ -4,7 +4,7 @@ use super::{SETTLE, World};
 use foo_model::hook::HookConfig;
 use foo_model::{
     FooMachine, Group, GroupChange, GroupSettingsChange, HookName, InstanceId, LaunchTemplate, LifecycleHook,
-    Machine, MachinePause, Protection, RemovalMark, Signal, SignalKind, Timestamp, TopicArn,
+    Machine, MachinePause, Protection, RemovalMark, Seconds, Signal, SignalKind, Timestamp, TopicArn,
 };
 use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, ObjectAction, PoolAction,
@@ -673,7 +673,7 @@ pub(crate) fn short(action: &Action) -> String {
 
 fn changes(change: &GroupChange) -> String {
     let GroupChange { min, max, desired, template, settings } = change;
-    let GroupSettingsChange { subnets, new_instances } = settings;
+    let GroupSettingsChange { subnets, new_instances, default_warmup } = settings;
     let mut text = String::new();
     for (name, value) in [("min", min), ("max", max), ("desired", desired)] {
         if let Some(value) = value {
@@ -688,6 +688,9 @@ fn changes(change: &GroupChange) -> String {
     }
     if *new_instances == Some(Protection::Protected) {
         text.push_str(" protect-new");
+    }
+    if let Some(Seconds(seconds)) = default_warmup {
+        write!(text, " warmup={seconds}").unwrap();
     }
     text
 }

@@ -7,6 +7,7 @@ use crate::core::ec2::templates::{Template, TemplateKey};
 use crate::core::group::activity::Activity;
 use crate::core::group::model::{Group, LaunchSource, Member, MixedPolicy, Override};
 use crate::core::rules::group::hooks::{Hook, HookChange};
+use crate::core::rules::group::operations::SettingsChange;
 use crate::core::rules::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -295,6 +296,7 @@ pub(super) fn group_of(group: &Group) -> foo_model::Group {
         settings: GroupSettings {
             subnets: group.subnets.iter().cloned().collect(),
             new_instances: group.new_instances,
+            default_warmup: group.settings.policies.warmup.map(warmup_of),
         },
         target_groups: group.target_groups.clone(),
         suspended: group.suspended.clone(),
@@ -303,6 +305,16 @@ pub(super) fn group_of(group: &Group) -> foo_model::Group {
         deletion_protection: foo_model::DeletionProtection::from_name(&group.settings.deletion_protection),
         instances: group.members.values().map(|member| instance_of(group, member)).collect(),
     }
+}
+
+fn warmup_of(warmup: std::time::Duration) -> Seconds {
+    Seconds(u32::try_from(warmup.as_secs()).unwrap_or(u32::MAX))
+}
+
+/// Settings that are stored as they are sent.
+pub(super) fn settings_of(default_warmup: Option<Seconds>) -> SettingsChange {
+    let warmup = default_warmup.map(|it| ("DefaultInstanceWarmup".to_owned(), Document::text(it.0)));
+    SettingsChange { stored: warmup.into_iter().collect(), ..SettingsChange::default() }
 }
 
 fn mix_of(policy: &MixedPolicy) -> InstancesMix {

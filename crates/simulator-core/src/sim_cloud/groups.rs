@@ -99,7 +99,7 @@ impl Groups for SimCloud {
             hooks,
             tags,
         } = spec;
-        let GroupSettings { subnets, new_instances } = settings;
+        let GroupSettings { subnets, new_instances, default_warmup } = settings;
         let new = NewGroup {
             name: name.clone(),
             min: *min,
@@ -110,7 +110,7 @@ impl Groups for SimCloud {
             new_instances: *new_instances,
             tags: group_tags(tags),
             target_groups: target_groups.clone(),
-            settings: SettingsChange::default(),
+            settings: convert::settings_of(*default_warmup),
             hooks: drain_hook
                 .map(convert::hook_of)
                 .into_iter()
@@ -126,7 +126,7 @@ impl Groups for SimCloud {
 
     async fn update_group(&self, name: &GroupName, change: &GroupChange) -> Result<()> {
         let GroupChange { min, max, desired, template, settings } = change;
-        let GroupSettingsChange { subnets, new_instances } = settings;
+        let GroupSettingsChange { subnets, new_instances, default_warmup } = settings;
         let update = GroupUpdate {
             min: *min,
             max: *max,
@@ -136,7 +136,7 @@ impl Groups for SimCloud {
                 .map(|(id, version, mix)| convert::source_of(id, *version, mix.as_ref())),
             subnets: subnets.as_ref().map(|subnets| subnets.iter().cloned().collect()),
             new_instances: *new_instances,
-            settings: SettingsChange::default(),
+            settings: convert::settings_of(*default_warmup),
         };
         self.call_on_group(Operation::UpdateAutoScalingGroup, name, format!("{name} {change:?}"), |region| {
             check_template(region, template.as_ref().map(|(id, _, _)| id))?;

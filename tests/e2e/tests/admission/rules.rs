@@ -12,7 +12,7 @@ fn mix() -> Value {
 fn full_pool() -> Value {
     json!({
         "maxSize": 20,
-        "autoscaling": {"minSize": 1, "maxSize": 20},
+        "autoscaling": {"minSize": 1, "maxSize": 20, "defaultInstanceWarmupSeconds": 300},
         "mixedInstances": {
             "overrides": [{"instanceType": "m7i.large"}, {"instanceType": "m6i.large"}],
             "onDemandBase": 1,
@@ -615,6 +615,10 @@ fn options_of_instances_that_contradict_each_other_are_refused_at_once() {
                 "efa needs instanceType",
             ),
             (json!({"tenancy": "host"}), "tenancy"),
+            (
+                json!({"autoscaling": {"minSize": 0, "maxSize": 1, "defaultInstanceWarmupSeconds": -1}}),
+                "defaultInstanceWarmupSeconds",
+            ),
             (json!({"cpuCredits": "none"}), "cpuCredits"),
             (json!({"instanceType": "m7i.large", "cpuCredits": "standard"}), "cpuCredits is for burstable"),
             (

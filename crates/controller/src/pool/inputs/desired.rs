@@ -186,12 +186,17 @@ struct Parts {
 
 fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired {
     let mix = mix::mix(&gathered.pool.spec);
+    let warmup = gathered.pool.spec.autoscaling.as_ref().and_then(|it| it.default_instance_warmup_seconds);
     Desired {
         missing: parts.missing,
         size: parts.size,
         template: parts.template,
         group: GroupConfig {
-            settings: GroupSettings { subnets: parts.subnets, new_instances: Protection::Protected },
+            settings: GroupSettings {
+                subnets: parts.subnets,
+                new_instances: Protection::Protected,
+                default_warmup: warmup.map(|seconds| Seconds(unsigned(seconds))),
+            },
             mix,
             tags: parts.tags,
             target_groups: parts.target_groups,

@@ -482,6 +482,15 @@ const SIZE: &[Row] = &[
         &["crates/controller/tests/suite/external_size.rs::the_group_decides_and_the_machine_pool_follows"],
     ),
     Row::new(
+        "Default instance warmup of AWS scaling policies",
+        Yes(&[("FooMachinePool", "spec.autoscaling.defaultInstanceWarmupSeconds")]),
+        [NotCompared, NotCompared, NotCompared],
+        &[
+            "crates/controller/tests/suite/external_size.rs::the_warmup_of_the_spec_is_kept_and_without_one_that_of_the_group",
+            "crates/planner/tests/steps/group.rs::all_differences_are_one_call",
+        ],
+    ),
+    Row::new(
         "Nodes for pending Pods, consolidation",
         No(OutOfScope, "Karpenter is for that; cluster-autoscaler scales pools"),
         [NO, YES, NO],
