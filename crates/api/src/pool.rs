@@ -138,8 +138,8 @@ use std::collections::BTreeMap;
         .message("EC2 has either cpuOptions.amdSEVSNP or nitroEnclaves"),
     validation = Rule::new("!has(self.efa) || has(self.instanceType)")
         .message("efa needs instanceType: how many interfaces there are depends on it"),
-    validation = Rule::new("!has(self.efa) || !has(self.associatePublicIPAddress)")
-        .message("associatePublicIPAddress cannot be combined with efa: EC2 refuses it for several network interfaces"),
+    validation = Rule::new("!has(self.efa) || !has(self.associatePublicIPAddress) || (self.efa.primary == 'EFA' && has(self.efa.interfaces) && self.efa.interfaces == 1)")
+        .message("associatePublicIPAddress cannot be combined with efa, unless efa.primary is EFA and efa.interfaces is 1: EC2 takes it for a single network interface"),
     validation = Rule::new("!has(self.targetHealth) || (has(self.targetGroups) && size(self.targetGroups) > 0)")
         .message("targetHealth needs targetGroups"),
     validation = Rule::new("!has(self.targetHealth) || !has(self.suspendedProcesses) || !('AddToLoadBalancer' in self.suspendedProcesses)")
@@ -384,10 +384,10 @@ pub struct Autoscaling {
     /// is set.
     #[schemars(range(min = 0, max = 10000))]
     pub max_size: i32,
-    /// DefaultInstanceWarmup of the Auto Scaling group, 0 to 86400 seconds: for how long the metrics of a new instance do not count in
+    /// DefaultInstanceWarmup of the Auto Scaling group, 0 to 3600 seconds: for how long the metrics of a new instance do not count in
     /// scaling policies. Default: as the group has it, and AWS has none for new groups. If it is removed, the group keeps the last
-    /// value: 0 ends it.
+    /// value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 86400))]
+    #[schemars(range(min = 0, max = 3600))]
     pub default_instance_warmup_seconds: Option<i32>,
 }

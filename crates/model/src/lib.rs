@@ -71,9 +71,9 @@ pub use signal::{Signal, SignalKind};
 pub use targets::{HealthInGroups, TargetHealth, TargetState, Targets, health_in};
 pub use template::{
     CapacityReservation, Cores, CpuCredits, Efa, HostnameType, InstanceOptions, InstancesMix, LaunchTemplate,
-    MetadataOptions, MixOverride, NetworkInterface, OnDemandStrategy, Placement, PlacementGroup, PrivateDns,
-    ReservationPreference, SpotOptions, SpotStrategy, StoredUserData, TemplateContent, TemplateHashes,
-    TemplateRecord, Tenancy, UserData, Volume, VolumeType,
+    MetadataOptions, MixOverride, NetworkInterface, OnDemandStrategy, Placement, PlacementGroup, Primary,
+    PrivateDns, ReservationPreference, SpotOptions, SpotStrategy, StoredUserData, TemplateContent,
+    TemplateHashes, TemplateRecord, Tenancy, UserData, Volume, VolumeType,
 };
 pub use time::{
     Agreement, Aws, AwsTime, Comparison, Difference, Kubernetes, KubernetesTime, Seconds, TimeOf, Timestamp,

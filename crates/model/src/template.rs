@@ -171,10 +171,21 @@ pub struct InstanceOptions {
 pub struct Efa {
     /// How many.
     pub interfaces: u32,
-    /// The primary interface is none of them.
-    pub plain_primary: bool,
-    /// Those on other cards than the first have no Elastic Network Adapter.
+    /// What the primary interface is.
+    pub primary: Primary,
+    /// Those other than the primary one have no Elastic Network Adapter.
     pub only: bool,
+}
+
+/// The primary interface of instances with Elastic Fabric Adapters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Primary {
+    /// One of them.
+    Efa,
+    /// None of them; the first one is beside it, on the first network card.
+    Plain,
+    /// None of them; the first one is on the second network card, because the first card has none.
+    PlainAlone,
 }
 
 /// A network interface of a launch template: its network card and its index among the devices of that card.
@@ -189,16 +200,21 @@ pub struct NetworkInterface {
 }
 
 impl Efa {
-    /// All network interfaces of an instance, the primary one first. The device index on other cards than the first is 1 (EC2 User
-    /// Guide, "Network interfaces").
-    pub fn network_interfaces(self) -> impl Iterator<Item = NetworkInterface> {
-        let primary = if self.plain_primary { "interface" } else { "efa" };
-        let other = if self.only { "efa-only" } else { "efa" };
-        let cards = self.interfaces.saturating_add(u32::from(self.plain_primary));
-        (0..cards).map(move |card| match card {
-            0 => NetworkInterface { card, device: 0, kind: primary },
-            _ => NetworkInterface { card, device: 1, kind: other },
-        })
+    /// All network interfaces of an instance, the primary one first. On other cards than the first, interfaces without an Elastic
+    /// Network Adapter have the device index 0 and all others 1 (EC2 User Guide, "Maximize network bandwidth on Amazon EC2 instances
+    /// with multiple network cards").
+    pub fn network_interfaces(self) -> impl Iterator<Item = NetworkInterface> + Clone {
+        let kind = if self.only { "efa-only" } else { "efa" };
+        let (primary, first) = match self.primary {
+            Primary::Efa => ("efa", 1),
+            Primary::Plain => ("interface", 0),
+            Primary::PlainAlone => ("interface", 1),
+        };
+        let others = self.interfaces.saturating_sub(u32::from(self.primary == Primary::Efa));
+        let other =
+            move |card: u32| NetworkInterface { card, device: u32::from(card == 0 || !self.only), kind };
+        let primary = NetworkInterface { card: 0, device: 0, kind: primary };
+        std::iter::once(primary).chain((first..first.saturating_add(others)).map(other))
     }
 }
 

@@ -1340,6 +1340,19 @@ def test_faults():
     refused("InvalidAction", EC2.describe_fleets)
 
 
+def test_every_field_of_launch_templates_and_groups_has_a_row():
+    page = (Path(__file__).parents[3] / "docs/reference/aws-fields.md").read_text()
+    _, templates, groups = page.split("\n## ")
+    for section, api, shape in [
+        (templates, EC2, "RequestLaunchTemplateData"),
+        (groups, AUTOSCALING, "CreateAutoScalingGroupType"),
+    ]:
+        rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+        named = [name.strip(" `") for row in rows for name in row.split(",")]
+        assert len(set(named)) == len(named), named
+        assert set(named) == set(api.meta.service_model.shape_for(shape).members)
+
+
 def test_other_region():
     other = client("autoscaling", "us-west-2")
     assert other.describe_auto_scaling_groups()["AutoScalingGroups"] == []

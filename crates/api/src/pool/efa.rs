@@ -4,8 +4,8 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Elastic Fabric Adapter (EFA) interfaces of the instances, one on each network card (EC2 User Guide, "Elastic Fabric Adapter").
-/// EC2 assigns no public IPv4 address to instances with several interfaces. The security groups must allow all traffic between the
+/// Elastic Fabric Adapter (EFA) interfaces of the instances, one on each network card that supports it (EC2 User Guide, "Maximize
+/// network bandwidth on Amazon EC2 instances with multiple network cards"). The security groups must allow all traffic between the
 /// instances, in both directions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
@@ -14,11 +14,11 @@ pub struct Efa {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
     pub interfaces: Option<i32>,
-    /// Type of the primary network interface, on the first network card. Default: `EFA`. With `Interface` the EFA interfaces are on
-    /// the other network cards: for instance types whose first card does not support EFA.
+    /// Type of the primary network interface. Default: `Interface`, which is none of the EFA interfaces. `EFA` makes it one of them, for
+    /// instance types whose first network card supports EFA.
     #[serde(default)]
     pub primary: PrimaryInterface,
-    /// Type of the EFA interfaces on the other network cards. Default: `EFA`.
+    /// Type of the EFA interfaces other than the primary one. Default: `EFAOnly`.
     #[serde(default)]
     pub others: EfaType,
 }
@@ -26,22 +26,22 @@ pub struct Efa {
 /// Type of a primary network interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PrimaryInterface {
-    /// EFA, which is also an Elastic Network Adapter.
+    /// An Elastic Network Adapter only.
     #[default]
+    Interface,
+    /// EFA, which is also an Elastic Network Adapter.
     #[serde(rename = "EFA")]
     Efa,
-    /// An Elastic Network Adapter only.
-    Interface,
 }
 
 /// Type of an EFA interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum EfaType {
-    /// EFA with an Elastic Network Adapter: it uses an IP address of the subnet.
-    #[default]
-    #[serde(rename = "EFA")]
-    Efa,
     /// EFA without an Elastic Network Adapter: it uses no IP address.
+    #[default]
     #[serde(rename = "EFAOnly")]
     EfaOnly,
+    /// EFA with an Elastic Network Adapter: it uses an IP address of the subnet.
+    #[serde(rename = "EFA")]
+    Efa,
 }

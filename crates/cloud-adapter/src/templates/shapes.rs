@@ -111,10 +111,12 @@ fn interfaces(
         (None, Some(public)) => {
             Some(vec![of_all().device_index(0).associate_public_ip_address(public).build()])
         }
-        (Some(efa), _) => {
+        (Some(efa), public) => {
+            // EC2 takes it for a single interface only.
+            let public = public.filter(|_| efa.network_interfaces().nth(1).is_none());
             let one = |NetworkInterface { card, device, kind }| {
                 let place = of_all().network_card_index(signed(card)).device_index(signed(device));
-                place.interface_type(kind).build()
+                place.interface_type(kind).set_associate_public_ip_address(public).build()
             };
             Some(efa.network_interfaces().map(one).collect())
         }

@@ -6,8 +6,8 @@ use foo_model::hook::{HookConfig, HookResult, HookTarget, LifecycleHook, Transit
 use foo_model::{
     CapacityReservation, Cores, CpuCredits, Efa, GroupChange, GroupSettings, HostnameType, InstanceOptions,
     InstancesMix, MetadataOptions, MixOverride, NewGroup, OnDemandStrategy, Placement, PlacementGroup,
-    PrivateDns, ReservationPreference, Seconds, SpotOptions, SpotStrategy, TemplateContent, TemplateVersion,
-    Tenancy, UserData, Volume, VolumeType,
+    Primary, PrivateDns, ReservationPreference, Seconds, SpotOptions, SpotStrategy, TemplateContent,
+    TemplateVersion, Tenancy, UserData, Volume, VolumeType,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -110,9 +110,14 @@ async fn each_efa_interface_has_a_network_card_and_all_security_groups() {
                 <latestVersionNumber>1</latestVersionNumber></launchTemplate>";
     let server = Canned::always(|| ec2_response("CreateLaunchTemplate", made)).await;
     let cloud = server.cloud().await;
-    for (plain_primary, only) in [(false, false), (true, true)] {
-        let efa = Some(Efa { interfaces: 2, plain_primary, only });
-        let options = InstanceOptions { efa, ..InstanceOptions::default() };
+    for (interfaces, primary, only, public_address) in [
+        (2, Primary::Efa, false, None),
+        (2, Primary::Plain, true, None),
+        (1, Primary::PlainAlone, false, None),
+        (1, Primary::Efa, true, Some(true)),
+    ] {
+        let efa = Some(Efa { interfaces, primary, only });
+        let options = InstanceOptions { efa, public_address, ..InstanceOptions::default() };
         cloud
             .create_template("g", &TemplateContent { options, ..content() }, "d", &tags(&[]), "t-1")
             .await
@@ -139,8 +144,11 @@ async fn each_efa_interface_has_a_network_card_and_all_security_groups() {
     let sent: Vec<Vec<String>> = server.asked().iter().map(of_interfaces).collect();
     assert_eq!(sent[0], [interface(1, 0, 0, "efa"), interface(2, 1, 1, "efa")].concat());
     let plain =
-        [interface(1, 0, 0, "interface"), interface(2, 1, 1, "efa-only"), interface(3, 2, 1, "efa-only")];
+        [interface(1, 0, 0, "interface"), interface(2, 0, 1, "efa-only"), interface(3, 1, 0, "efa-only")];
     assert_eq!(sent[1], plain.concat());
+    assert_eq!(sent[2], [interface(1, 0, 0, "interface"), interface(2, 1, 1, "efa")].concat());
+    assert_eq!(sent[3][0], "1.AssociatePublicIpAddress=true");
+    assert_eq!(sent[3][1..], interface(1, 0, 0, "efa"));
     let at_the_top =
         |form: &Form| fields(form).iter().any(|it| it.starts_with("LaunchTemplateData.SecurityGroupId"));
     assert!(!server.asked().iter().any(at_the_top), "EC2 takes them in one place only");

@@ -7,9 +7,10 @@ use foo_api::pool::{
     CpuCredits, CpuOptions, Efa, EfaType, HttpTokens, Inclusion, InstanceRequirements, MetadataOptions,
     PrimaryInterface, PrivateDnsNameOptions, Switch, is_burstable,
 };
+use foo_model::{NetworkInterface, Primary};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The spec with these settings of the launch template. What no FooMachinePool can have is named.
 pub(super) fn with_options(
@@ -20,11 +21,10 @@ pub(super) fn with_options(
     let is_on = |it: &Option<Enabled>| it.as_ref().is_some_and(|it| it.enabled);
     let credits = data.credit_specification.as_ref().and_then(|it| it.cpu_credits.as_deref());
     let first = data.network_interfaces.iter().find(|it| it.device_index.unwrap_or(0) == 0);
-    FooMachinePoolSpec {
+    let spec = FooMachinePoolSpec {
         metadata_options: metadata(data.metadata_options.as_ref(), differences),
         detailed_monitoring: is_on(&data.monitoring),
         associate_public_ip_address: first.and_then(|it| it.associate_public_ip_address),
-        efa: efa(&data.network_interfaces),
         cpu_options: data.cpu_options.as_ref().and_then(|it| cpu_options(it, differences)),
         cpu_credits: cpu_credits(&spec, credits, differences),
         nitro_enclaves: is_on(&data.enclave_options),
@@ -33,28 +33,67 @@ pub(super) fn with_options(
             .as_ref()
             .and_then(|it| private_dns(it, differences)),
         ..spec
-    }
+    };
+    with_efa(spec, efa(&data.network_interfaces), differences)
 }
 
-/// The Elastic Fabric Adapter interfaces, if they are as a FooMachinePool has them.
+/// The Elastic Fabric Adapter interfaces, if they are as a FooMachinePool has them. The device index on other network cards than the
+/// first may differ: both work, and AWS's advice has changed.
 pub(super) fn efa(interfaces: &[Interface]) -> Option<Efa> {
-    let (first, others) = interfaces.split_first()?;
-    let kind = |it: &Interface| it.interface_type.clone().unwrap_or_default();
-    let plain_primary = !kind(first).starts_with("efa");
-    let only = others.iter().any(|it| kind(it) == "efa-only");
-    let count = u32::try_from(interfaces.len()).ok()?.saturating_sub(u32::from(plain_primary));
-    let same = foo_model::Efa { interfaces: count, plain_primary, only };
-    let is_same = |(it, wanted): (&Interface, foo_model::NetworkInterface)| {
-        let kind = it.interface_type.as_deref().unwrap_or("interface");
-        let place = (it.network_card_index.unwrap_or(0), it.device_index.unwrap_or(0));
-        (place, kind) == ((wanted.card, i64::from(wanted.device)), wanted.kind) && it.groups == first.groups
+    let place = |it: &Interface| (it.network_card_index.unwrap_or(0), it.device_index.unwrap_or(0));
+    let kind = |it: &Interface| it.interface_type.clone().unwrap_or_else(|| "interface".to_owned());
+    let groups = |it: &Interface| it.groups.iter().cloned().collect::<BTreeSet<_>>();
+    let mut sorted: Vec<&Interface> = interfaces.iter().collect();
+    sorted.sort_by_key(|it| place(it));
+    let (first, others) = sorted.split_first()?;
+    let is_plain = |it: &&&Interface| {
+        it.delete_on_termination != Some(false)
+            && groups(it) == groups(first)
+            && named("", &it.others).next().is_none()
     };
-    let are_same = count > 0 && interfaces.iter().zip(same.network_interfaces()).all(is_same);
-    are_same.then(|| Efa {
+    if others.iter().filter(is_plain).count() != others.len() {
+        return None;
+    }
+    let count = u32::try_from(sorted.iter().filter(|it| kind(it).starts_with("efa")).count()).ok()?;
+    let only = others.iter().any(|it| kind(it) == "efa-only");
+    let in_their_places = |primary: &Primary| {
+        let wanted = foo_model::Efa { interfaces: count, primary: *primary, only }.network_interfaces();
+        let is_same = |(it, wanted): (&&Interface, NetworkInterface)| {
+            let (card, device) = place(it);
+            let same_device = card > 0 || device == i64::from(wanted.device);
+            (card, kind(it).as_str()) == (wanted.card, wanted.kind) && same_device
+        };
+        wanted.clone().count() == sorted.len() && sorted.iter().zip(wanted).all(is_same)
+    };
+    let primary = [Primary::Efa, Primary::Plain, Primary::PlainAlone].into_iter().find(in_their_places)?;
+    (count > 0).then(|| Efa {
         interfaces: i32::try_from(count).ok(),
-        primary: if plain_primary { PrimaryInterface::Interface } else { PrimaryInterface::Efa },
-        others: if only { EfaType::EfaOnly } else { EfaType::Efa },
+        primary: match primary {
+            Primary::Efa => PrimaryInterface::Efa,
+            Primary::Plain | Primary::PlainAlone => PrimaryInterface::Interface,
+        },
+        others: if only || others.is_empty() { EfaType::EfaOnly } else { EfaType::Efa },
     })
+}
+
+/// Those that the API takes: with one instance type, and a public address for a single interface only.
+fn with_efa(spec: FooMachinePoolSpec, efa: Option<Efa>, differences: &mut Vec<String>) -> FooMachinePoolSpec {
+    let Some(efa) = efa else { return spec };
+    if spec.instance_type.is_none() {
+        differences.push(
+            "Elastic Fabric Adapters: a FooMachinePool has them with one instance type only".to_owned(),
+        );
+        return spec;
+    }
+    let is_single = efa.primary == PrimaryInterface::Efa && efa.interfaces == Some(1);
+    let public = spec.associate_public_ip_address;
+    if public == Some(true) && !is_single {
+        differences.push(
+            "public addresses: instances of a FooMachinePool with several network interfaces have none"
+                .to_owned(),
+        );
+    }
+    FooMachinePoolSpec { associate_public_ip_address: public.filter(|_| is_single), efa: Some(efa), ..spec }
 }
 
 /// Settings of AWS that the spec does not have.

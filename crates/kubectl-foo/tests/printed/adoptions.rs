@@ -217,29 +217,66 @@ fn cpu_credits_are_in_the_manifest_for_burstable_types_only() {
 
 #[test]
 fn elastic_fabric_adapters_of_a_launch_template_stay_if_a_pool_can_have_them() {
-    let adopted = |interfaces: Value| {
+    let adopted = |group: Value, interfaces: &Value| {
         let mut template = simple();
         let data = &mut template["LaunchTemplateData"];
         data["SecurityGroupIds"] = json!([]);
-        data["NetworkInterfaces"] = interfaces;
-        let adoption = of_found(&found(plain(), template), &adopter(), &cluster()).unwrap();
-        let refused = adoption.differences.iter().any(|it| it.starts_with("network interfaces"));
-        (adoption.objects[0]["spec"]["efa"].clone(), refused)
+        data["NetworkInterfaces"] = interfaces.clone();
+        let adoption = of_found(&found(group, template), &adopter(), &cluster()).unwrap();
+        let spec = &adoption.objects[0]["spec"];
+        let named = |it: &&String| {
+            ["network interfaces", "Elastic Fabric", "public addresses"]
+                .iter()
+                .any(|begin| it.starts_with(begin))
+        };
+        (
+            spec["efa"].clone(),
+            spec["associatePublicIPAddress"].clone(),
+            adoption.differences.iter().filter(named).count(),
+        )
     };
-    let interface = |card: u32, device: u32, kind: &str| json!({"NetworkCardIndex": card, "DeviceIndex": device, "InterfaceType": kind, "Groups": ["sg-1"]});
-    let efa = adopted(json!([interface(0, 0, "efa"), interface(1, 1, "efa-only")]));
-    assert_eq!(efa, (json!({"interfaces": 2, "primary": "EFA", "others": "EFAOnly"}), false));
-    let plain_primary = adopted(json!([interface(0, 0, "interface"), interface(1, 1, "efa")]));
-    assert_eq!(plain_primary, (json!({"interfaces": 1, "primary": "Interface", "others": "EFA"}), false));
-    assert_eq!(adopted(json!([interface(0, 0, "interface")])), (Value::Null, false));
-    assert_eq!(adopted(json!([{"DeviceIndex": 0, "Groups": ["sg-1"]}])), (Value::Null, false));
+    let interface = |card: u32, device: u32, kind: &str| json!({"NetworkCardIndex": card, "DeviceIndex": device, "InterfaceType": kind, "Groups": ["sg-1", "sg-2"]});
+    let public = |mut it: Value| {
+        it["AssociatePublicIpAddress"] = json!(true);
+        it
+    };
+    let efa = |interfaces: u32, primary: &str, others: &str| json!({"interfaces": interfaces, "primary": primary, "others": others});
+    for (interfaces, expected) in [
+        (json!([interface(0, 0, "efa"), interface(1, 1, "efa")]), efa(2, "EFA", "EFA")),
+        (json!([interface(1, 0, "efa-only"), interface(0, 0, "efa")]), efa(2, "EFA", "EFAOnly")),
+        (json!([interface(0, 0, "interface"), interface(0, 1, "efa-only")]), efa(1, "Interface", "EFAOnly")),
+        (json!([interface(0, 0, "interface"), interface(1, 1, "efa-only")]), efa(1, "Interface", "EFAOnly")),
+    ] {
+        assert_eq!(adopted(plain(), &interfaces), (expected, Value::Null, 0), "{interfaces}");
+    }
+    let single = json!([public(interface(0, 0, "efa"))]);
+    assert_eq!(adopted(plain(), &single), (efa(1, "EFA", "EFAOnly"), json!(true), 0));
+    let several = json!([public(interface(0, 0, "efa")), interface(1, 1, "efa")]);
+    assert_eq!(adopted(plain(), &several), (efa(2, "EFA", "EFA"), Value::Null, 1));
+    for one in [json!([interface(0, 0, "interface")]), json!([{"DeviceIndex": 0, "Groups": ["sg-1"]}])] {
+        assert_eq!(adopted(plain(), &one), (Value::Null, Value::Null, 0), "{one}");
+    }
+    let with = |field: &str, value: Value| {
+        let mut other = interface(1, 1, "efa");
+        other[field] = value;
+        json!([interface(0, 0, "efa"), other])
+    };
     for other in [
         json!([interface(0, 0, "interface"), interface(0, 1, "interface")]),
         json!([interface(0, 0, "efa"), interface(0, 1, "efa")]),
-        json!([interface(0, 0, "efa"), {"NetworkCardIndex": 1, "DeviceIndex": 1, "InterfaceType": "efa", "Groups": ["sg-2"]}]),
+        with("Groups", json!(["sg-1"])),
+        with("DeleteOnTermination", json!(false)),
+        with("Ipv6AddressCount", json!(1)),
     ] {
-        assert_eq!(adopted(other.clone()), (Value::Null, true), "{other}");
+        assert_eq!(adopted(plain(), &other), (Value::Null, Value::Null, 1), "{other}");
     }
+    let mut mixed = plain();
+    let template = mixed.as_object_mut().unwrap().remove("LaunchTemplate").unwrap();
+    mixed["MixedInstancesPolicy"] = json!({"LaunchTemplate": {
+        "LaunchTemplateSpecification": template, "Overrides": [{"InstanceType": "p4d.24xlarge"}, {"InstanceType": "p5.48xlarge"}],
+    }});
+    let interfaces = json!([interface(0, 0, "efa"), interface(1, 1, "efa")]);
+    assert_eq!(adopted(mixed, &interfaces), (Value::Null, Value::Null, 1), "the API takes efa with one type");
 }
 
 #[test]

@@ -56,9 +56,11 @@ pub(super) fn document_of(content: &TemplateContent) -> Document {
             let interface = interface(0).with("associatePublicIpAddress", Some(Document::text(public)));
             document.set("networkInterfaceSet", Document::List(vec![interface]));
         }
-        (Some(efa), _) => {
+        (Some(efa), public) => {
+            let public = public.filter(|_| efa.network_interfaces().nth(1).is_none());
             let interfaces = efa.network_interfaces().map(|it| {
                 interface(it.device)
+                    .with("associatePublicIpAddress", public.map(Document::text))
                     .with("networkCardIndex", Some(Document::text(it.card)))
                     .with("interfaceType", Some(Document::text(it.kind)))
             });

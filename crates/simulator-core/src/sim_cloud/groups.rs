@@ -7,7 +7,7 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::activity::ActivityLog;
 use crate::core::group::model::{Group, GroupTag};
 use crate::core::rules::group::hooks::{ActionKey, ActionResult};
-use crate::core::rules::group::operations::{Deletion, GroupUpdate, NewGroup, SettingsChange};
+use crate::core::rules::group::operations::{Deletion, GroupUpdate, NewGroup};
 use crate::core::rules::group::targets::no_target_group;
 use crate::iam::{ask, refusals};
 use async_trait::async_trait;

@@ -616,7 +616,7 @@ fn options_of_instances_that_contradict_each_other_are_refused_at_once() {
             ),
             (json!({"tenancy": "host"}), "tenancy"),
             (
-                json!({"autoscaling": {"minSize": 0, "maxSize": 1, "defaultInstanceWarmupSeconds": -1}}),
+                json!({"autoscaling": {"minSize": 0, "maxSize": 1, "defaultInstanceWarmupSeconds": 3601}}),
                 "defaultInstanceWarmupSeconds",
             ),
             (json!({"cpuCredits": "none"}), "cpuCredits"),
@@ -636,6 +636,9 @@ fn options_of_instances_that_contradict_each_other_are_refused_at_once() {
             json!({"cpuOptions": {"amdSEVSNP": "enabled"}}),
             json!({"instanceType": "t3.large", "cpuCredits": "standard"}),
             json!({"instanceType": "p5.48xlarge", "efa": {}}),
+            json!({
+                "instanceType": "g5.48xlarge", "efa": {"interfaces": 1, "primary": "EFA"}, "associatePublicIPAddress": true,
+            }),
             json!({"instanceType": "p5.48xlarge", "efa": {"interfaces": 4, "primary": "Interface", "others": "EFAOnly"}}),
         ] {
             server.accepts(Kind::MachinePool, &with(pool(), right)).await?;

@@ -10,6 +10,9 @@ use std::time::Duration;
 /// Shortest and longest MaxInstanceLifetime, in seconds: a day and a year.
 const LIFETIME: std::ops::RangeInclusive<u64> = 86_400..=31_536_000;
 
+/// Longest DefaultInstanceWarmup in seconds (Auto Scaling User Guide, "Set the default instance warmup").
+const LONGEST_WARMUP: u32 = 3_600;
+
 /// What the stored settings of a group mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Policies {
@@ -127,7 +130,8 @@ fn warmup(stored: &mut Stored) -> AwsResult<Option<Duration>> {
         stored.remove("DefaultInstanceWarmup");
         return Ok(None);
     }
-    let seconds = given.parse::<u32>().map_err(|_| invalid("DefaultInstanceWarmup", given))?;
+    let seconds = given.parse::<u32>().ok().filter(|seconds| *seconds <= LONGEST_WARMUP);
+    let seconds = seconds.ok_or_else(|| invalid("DefaultInstanceWarmup", given))?;
     Ok(Some(Duration::from_secs(seconds.into())))
 }
 

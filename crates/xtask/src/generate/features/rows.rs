@@ -415,12 +415,12 @@ const REPLACEMENT: &[Row] = &[
         ],
     ),
     Row::new(
-        "Auto Scaling's instance maintenance policy, default warm-up, cooldown",
+        "Auto Scaling's instance maintenance policy, cooldown",
         No(
             OutOfScope,
             "the provider replaces instances itself (`rollout`) and has no scaling policies; what a user sets in the group for scaling policies of their own stays",
         ),
-        [Other::Part("warm-up, cooldown"), DoesNotApply, Other::Part("`updateConfig`")],
+        [Other::Part("cooldown"), DoesNotApply, Other::Part("`updateConfig`")],
         &[],
     ),
     Row::new(
@@ -484,7 +484,7 @@ const SIZE: &[Row] = &[
     Row::new(
         "Default instance warmup of AWS scaling policies",
         Yes(&[("FooMachinePool", "spec.autoscaling.defaultInstanceWarmupSeconds")]),
-        [NotCompared, NotCompared, NotCompared],
+        [YES, DoesNotApply, NotCompared],
         &[
             "crates/controller/tests/suite/external_size.rs::the_warmup_of_the_spec_is_kept_and_without_one_that_of_the_group",
             "crates/planner/tests/steps/group.rs::all_differences_are_one_call",

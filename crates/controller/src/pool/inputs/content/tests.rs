@@ -181,19 +181,21 @@ fn each_option_of_instances_replaces_them_and_its_absence_does_not() {
 
 #[test]
 fn other_efa_interfaces_replace_instances() {
-    let of = |interfaces, plain_primary, only| {
-        let efa = Some(foo_model::Efa { interfaces, plain_primary, only });
+    use foo_model::Primary;
+    let of = |interfaces, primary, only| {
+        let efa = Some(foo_model::Efa { interfaces, primary, only });
         hashes(&spec(), Facts { efa, ..facts() }).0
     };
     let all = [
-        of(4, false, false),
-        of(3, false, false),
-        of(4, true, false),
-        of(4, false, true),
+        of(4, Primary::Plain, true),
+        of(3, Primary::Plain, true),
+        of(4, Primary::Efa, true),
+        of(4, Primary::PlainAlone, true),
+        of(4, Primary::Plain, false),
         hashes(&spec(), facts()).0,
     ];
     assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
-    // Names and order of the fields in foo-model are part of it.
+    // Names and order of the fields and variants in foo-model are part of it.
     assert_eq!(all[0].as_str(), "pinned");
 }
 
