@@ -206,7 +206,7 @@ impl Efa {
     pub fn network_interfaces(self) -> impl Iterator<Item = NetworkInterface> + Clone {
         let kind = if self.only { "efa-only" } else { "efa" };
         let (primary, first) = match self.primary {
-            Primary::Efa => ("efa", 1),
+            Primary::Efa => ("efa", 1_u32),
             Primary::Plain => ("interface", 0),
             Primary::PlainAlone => ("interface", 1),
         };

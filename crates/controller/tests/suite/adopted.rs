@@ -9,6 +9,7 @@ use foo_apiserver_fake::{Fault, Verb};
 use foo_cloud::Groups as _;
 use foo_model::names::{ADOPTED_ANNOTATION, TAG_ADOPTABLE, TAG_ADOPTED, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{GroupName, InstanceId};
+use foo_simulator_core::core::rules::group::hooks::{HookChange, Transition};
 use foo_simulator_core::{Fault as AwsFault, FaultRule};
 use kube::ResourceExt as _;
 use serde_json::json;
@@ -278,6 +279,34 @@ async fn lost_responses_and_crashes_cost_only_time() {
             is_adopted(&pool_that_adopts(&world), &instances);
         }
     }
+}
+
+/// Whoever owned the group may have hooks of the same and of other names.
+#[tokio::test(start_paused = true)]
+async fn an_adopted_group_gets_the_hooks_of_the_spec_and_keeps_those_of_others() {
+    let world = with_a_group().await;
+    has_identity(&world, true);
+    for name in ["of-the-owner", "evict"] {
+        let hook = HookChange {
+            name: name.to_owned(),
+            transition: Some(Transition::Terminating),
+            ..HookChange::default()
+        };
+        world.region.with(|region| region.put_hook(&GroupName::new(GROUP), hook)).unwrap().unwrap();
+    }
+    let evict = json!({"name": "evict", "transition": "Terminating", "heartbeatTimeoutSeconds": 600});
+    let pool = world.pool("p").with(|spec| {
+        spec.group_name = Some(GROUP.to_owned());
+        spec.adopt = true;
+        spec.lifecycle_hooks = vec![serde_json::from_value(evict).unwrap()];
+    });
+    let pool = pool.of(3).await;
+    let hooks = || pool.group().unwrap().hooks;
+    assert_eq!(hooks().into_keys().collect::<Vec<_>>(), ["evict", "foo-drain", "of-the-owner"]);
+    assert_eq!(hooks()["evict"].heartbeat, Duration::from_mins(10), "that of the spec");
+    pool.edits(|spec| spec.lifecycle_hooks.clear());
+    world.settles().await;
+    assert_eq!(hooks().into_keys().collect::<Vec<_>>(), ["foo-drain", "of-the-owner"]);
 }
 
 /// AWS waits for drains from the beginning, whatever else is refused.

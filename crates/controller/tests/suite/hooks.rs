@@ -293,3 +293,30 @@ async fn a_deletion_names_the_hook_that_an_instance_waits_for() {
     completes(&world, &world.pool("p"), "evict", &id);
     world.until("the group is deleted", || world.pool("p").group().is_none()).await;
 }
+
+/// A Node may join while its instance waits, but only what is in service counts as available.
+#[tokio::test(start_paused = true)]
+async fn a_roll_out_waits_for_hooks_that_delay_launches() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let before = pool.instances();
+    pool.edits(|spec| {
+        spec.lifecycle_hooks = vec![hook("register", HookTransition::Launching)];
+        spec.instance_type = Some("m7i.xlarge".to_owned());
+    });
+    let waiting = || pool.in_state(&LifecycleState::PendingWait);
+    world.until("the canary waits", || !waiting().is_empty()).await;
+    world.waits(Duration::from_mins(10)).await;
+    assert!(before.iter().all(|id| pool.instances().contains(id)), "none is replaced\n{}", world.summary());
+    let mut completed = 0;
+    while completed < before.len() {
+        world.until("a new instance waits", || !waiting().is_empty()).await;
+        let id = waiting().remove(0);
+        completes(&world, &pool, "register", &id);
+        world.until("it is in service", || !waiting().contains(&id)).await;
+        completed += 1;
+    }
+    world.settles().await;
+    pool.is_of(2);
+    assert!(before.iter().all(|id| !pool.instances().contains(id)), "{}", world.summary());
+}
