@@ -9,8 +9,9 @@
 # KUBEBUILDER_ASSETS   folder with kube-apiserver, etcd and kubectl that are already built: used instead of a build
 # FOO_TOOLS_BIN        another place for the binaries (the test bed reads the same variable)
 #
-# Deliberately one build at a time: kube-controller-manager alone needs 2 GB. The first build takes about 13 minutes on
-# two cores; after that a binary is rebuilt only when its go.mod, go.sum, Go files or this script change.
+# Deliberately one build at a time: kube-controller-manager alone needs 2 GB, or more with GOGC=400, which takes a fifth
+# less processor time than Go's default. The first build takes about 13 minutes on two cores; after that a binary is
+# rebuilt only when its go.mod, go.sum, Go files or this script change.
 set -euo pipefail
 
 tools=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -114,7 +115,7 @@ compile() {
   module=$(module_of "$name")
   # Without cgo no C compiler is needed and the result runs on any distribution. -mod=readonly: a build never
   # changes what is pinned.
-  (cd "$tools/$module" && CGO_ENABLED=0 GOWORK=off nice -n 10 go build -mod=readonly -trimpath -buildvcs=false \
+  (cd "$tools/$module" && CGO_ENABLED=0 GOWORK=off GOGC=${GOGC:-400} nice -n 10 go build -mod=readonly -trimpath -buildvcs=false \
     -tags "$(tags_of "$name")" -ldflags "$(ldflags_of "$name")" -o "$bin/.new-$name" "$(package_of "$name")")
   mv -f "$bin/.new-$name" "$bin/$name"
 }

@@ -196,7 +196,7 @@ fn other_efa_interfaces_replace_instances() {
     ];
     assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
     // Names and order of the fields and variants in foo-model are part of it.
-    assert_eq!(all[0].as_str(), "pinned");
+    assert_eq!(all[0].as_str(), "v1-474061ea05603cd6");
 }
 
 #[test]
