@@ -24,7 +24,7 @@ fn the_page_on_networks_and_the_samples_are_accepted() {
                 objects.push(std::fs::read_to_string(path)?);
             }
         }
-        ensure!(objects.len() == 8, "{} objects with the samples; there were eight", objects.len());
+        ensure!(objects.len() == 9, "{} objects with the samples; there were nine", objects.len());
         let create = ["create", "-f", "-", "--dry-run=server", "--output=name"];
         let created = server.kubectl_with(&create, &objects.join("---\n")).await?;
         ensure!(created.lines().count() == objects.len(), "{created}");
