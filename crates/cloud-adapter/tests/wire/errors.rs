@@ -7,7 +7,7 @@ use crate::shapes::content;
 use foo_cloud::{CloudError, Compute, Described, ErrorKind, FoundGroups, Groups};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings};
 use foo_model::hook::HookConfig;
-use foo_model::{Decrement, GroupName, InstanceId, TemplateVersion};
+use foo_model::{Decrement, GroupName, HookName, InstanceId, TemplateVersion};
 use std::collections::BTreeMap;
 use tokio::net::TcpListener;
 
@@ -134,7 +134,7 @@ async fn a_hook_that_cannot_be_decoded_hides_no_other() {
     let body = format!("<LifecycleHooks>{}</LifecycleHooks>", hooks.concat());
     let server = Canned::always(move || autoscaling_response("DescribeLifecycleHooks", &body)).await;
     let found = server.cloud().await.describe_hooks(&"g".into()).await.unwrap();
-    let others: Vec<&str> = found.others.keys().map(|name| name.as_str()).collect();
+    let others: Vec<&str> = found.others.keys().map(HookName::as_str).collect();
     assert_eq!((found.drain, others), (Some(HookConfig::DRAIN), vec!["boot"]));
 }
 

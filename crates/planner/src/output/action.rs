@@ -549,18 +549,16 @@ impl Action {
     /// state.
     pub fn changes_group(&self) -> bool {
         match self {
-            // No observation of a group has them.
-            Self::Group(GroupAction::PutNotifications { .. } | GroupAction::DeleteNotifications { .. }) => {
-                false
-            }
-            Self::Group(_) | Self::Instance(_) => true,
             Self::Pool(_)
             | Self::Read(_)
             | Self::Template(_)
             | Self::Hook(_)
             | Self::Machine(_)
             | Self::Object(_)
-            | Self::Node(_) => false,
+            | Self::Node(_)
+            // No observation of a group has them.
+            | Self::Group(GroupAction::PutNotifications { .. } | GroupAction::DeleteNotifications { .. }) => false,
+            Self::Group(_) | Self::Instance(_) => true,
         }
     }
 

@@ -95,7 +95,7 @@ fn repair(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
         match difference {
             difference if secured => repair_settings(difference, situation, group, draft),
             Difference::Processes(..) | Difference::Tags => {
-                repair_settings(difference, situation, group, draft)
+                repair_settings(difference, situation, group, draft);
             }
             // That new instances are protected delays no drain.
             Difference::Settings(GroupSettingsChange { new_instances: Some(protection), .. }) => {

@@ -42,8 +42,9 @@ pub(super) async fn read(
     now: Timestamp,
 ) -> Option<Blocked> {
     let wants = desired.group.notifications.as_ref().is_some_and(|wanted| !wanted.is_empty());
+    let concerned = wants || !applied.notification_topics.is_empty();
     let runs = desired.goal == Goal::Run && desired.pause.is_none();
-    if !runs || !(wants || !applied.notification_topics.is_empty()) {
+    if !runs || !concerned {
         // What is known stays: what this manager changed is newer than the list of all pools.
         return None;
     }
