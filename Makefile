@@ -23,7 +23,8 @@ bin := $(or $(CARGO_TARGET_DIR),target)/debug
 
 # Cargo takes the features of all selected packages together, and those of development dependencies as soon as one test
 # target is asked for. So every build here selects the whole workspace and one small test: then it uses exactly the
-# dependencies that `cargo test --workspace` uses, and nothing (the AWS SDK least of all) is compiled twice.
+# dependencies that `cargo test --workspace` uses, and nothing (the AWS SDK least of all) is compiled twice. For `cargo doc`,
+# `--examples` does that, although there are none.
 build_xtask := cargo build --workspace --bin xtask --test golden
 # As `make test` compiles: what follows a build uses the same, so that nothing is compiled twice.
 optimised := cargo --config hack/optimised.toml
@@ -52,7 +53,8 @@ test: tools browser python build ## Every test, once; the last line is the total
 check: prerequisites components cargo-deny ## Formatting, lints, documentation, licences, advisories, generated files, tidiness
 	$(call timed,formatting,cargo fmt --all --check)
 	$(call timed,lints,cargo clippy --workspace --all-targets -- --deny warnings)
-	$(call timed,documentation,RUSTDOCFLAGS="--deny=warnings --allow=rustdoc::private-intra-doc-links" cargo doc --workspace --no-deps --document-private-items --quiet)
+	$(call timed,documentation,RUSTDOCFLAGS="--deny=warnings --allow=rustdoc::private-intra-doc-links" cargo doc --workspace --no-deps --document-private-items --quiet \
+	    --lib --bins --examples)
 	$(call timed,checks,$(build_xtask); \
 	    $(bin)/xtask deny; $(bin)/xtask generate --check; $(bin)/xtask tidy; $(bin)/xtask book --out $(book))
 
