@@ -85,7 +85,7 @@ pub use foo_model::Operation;
 
 use async_trait::async_trait;
 use foo_model::eks::{self, Changed, Query, QueryResult};
-use foo_model::hook::{HookConfig, Hooks, LifecycleHook};
+use foo_model::hook::{Hooks, LifecycleHook};
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, HookName, ImageId, InstanceId, InstanceType,
@@ -157,11 +157,7 @@ pub trait Groups: Send + Sync {
     ) -> Result<Ended>;
     /// All lifecycle hooks of the group.
     async fn describe_hooks(&self, name: &GroupName) -> Result<Hooks>;
-    /// Creates our lifecycle hook or changes its settings. Waits that have begun keep the earlier ones.
-    async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()>;
-    /// Deletes our lifecycle hook; AWS continues the termination of instances that wait for it. `Invalid` if it does not exist.
-    async fn delete_drain_hook(&self, name: &GroupName) -> Result<()>;
-    /// Creates another lifecycle hook, or changes it from `before`, as it was read. AWS sends a test message to a target. Waits that
+    /// Creates a lifecycle hook, or changes it from `before`, as it was read. AWS sends a test message to a target. Waits that
     /// have begun keep the earlier settings. A call keeps what it leaves out, and only the target can be cleared: a hook that had
     /// `metadata` has to be deleted first to lose it. `Invalid` if AWS cannot send to the target.
     async fn put_hook(
@@ -171,7 +167,7 @@ pub trait Groups: Send + Sync {
         hook: &LifecycleHook,
         before: Option<&LifecycleHook>,
     ) -> Result<()>;
-    /// Deletes another lifecycle hook; AWS abandons launches that wait for it, and continues terminations. `Invalid` if it
+    /// Deletes a lifecycle hook; AWS abandons launches that wait for it, and continues terminations. `Invalid` if it
     /// does not exist.
     async fn delete_hook(&self, group: &GroupName, name: &HookName) -> Result<()>;
     /// Extends the wait of an instance for our hook. `Invalid` if it does not wait.

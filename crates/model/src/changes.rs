@@ -1,5 +1,6 @@
 //! What a group is created with, and what of a group can be changed: decided by the planner, carried out by a cloud.
 
+use crate::hook::DRAIN_HOOK;
 use crate::{
     GroupName, GroupSettings, GroupSettingsChange, HookConfig, HookName, InstancesMix, LaunchTemplateId,
     LifecycleHook, TargetGroupArn, TemplateVersion,
@@ -34,6 +35,14 @@ pub struct NewGroup {
     pub hooks: BTreeMap<HookName, LifecycleHook>,
     /// Tags of the group, the ownership tags included; not propagated to instances (the template tags those).
     pub tags: BTreeMap<String, String>,
+}
+
+impl NewGroup {
+    /// All lifecycle hooks, the provider's own first.
+    pub fn lifecycle_hooks(&self) -> impl Iterator<Item = (HookName, LifecycleHook)> {
+        let drain = self.drain_hook.map(|hook| (DRAIN_HOOK.into(), hook.into()));
+        drain.into_iter().chain(self.hooks.iter().map(|(name, hook)| (name.clone(), hook.clone())))
+    }
 }
 
 /// What to change in a group; `None` leaves a setting as it is. All sizes are absolute.

@@ -77,6 +77,21 @@ pub struct LifecycleHook {
     pub metadata: Option<String>,
 }
 
+impl From<HookConfig> for LifecycleHook {
+    fn from(HookConfig { terminating, heartbeat, result }: HookConfig) -> Self {
+        let transition = if terminating { Transition::Terminating } else { Transition::Launching };
+        Self { transition, heartbeat, result, target: None, metadata: None }
+    }
+}
+
+/// What the provider has of its own hook: it neither sends nor repairs target and text.
+impl From<LifecycleHook> for HookConfig {
+    fn from(hook: LifecycleHook) -> Self {
+        let LifecycleHook { transition, heartbeat, result, target: _, metadata: _ } = hook;
+        Self { terminating: transition == Transition::Terminating, heartbeat, result }
+    }
+}
+
 /// What a lifecycle hook delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Transition {

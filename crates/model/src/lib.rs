@@ -8,6 +8,7 @@
 //!   changed of it;
 //! * `network`, `eks`: the parts of networks and EKS clusters, and their changes;
 //! * `targets`: the health of instances behind load balancers; `notifications`: what AWS reports to topics;
+//! * `applied`: what the spec has set in a group;
 //! * `operation`: the one list of AWS operations, for limits, metrics and the IAM policy;
 //! * `signal`, `event`: what AWS announces, and what the provider reports;
 //! * `reason`: the reasons of conditions with their remedies;

@@ -15,7 +15,7 @@ pub const ROLLOUT_NOW_ANNOTATION: &str = "infrastructure.foo.com/rollout-now";
 pub const QUARANTINE_ANNOTATION: &str = "infrastructure.foo.com/quarantine";
 
 /// Annotation on the FooMachinePool: what the provider set in the group because the spec names it, as JSON, so that it can be removed when
-/// it leaves the spec. Written by the provider before the first call; it goes along when the object is moved.
+/// it leaves the spec. Written by the provider before the first call; it moves with the object.
 pub const APPLIED_ANNOTATION: &str = "infrastructure.foo.com/applied-to-group";
 
 /// Annotation on the FooMachinePool: the image that the provider looked up, as JSON. Written by the provider before the image is

@@ -188,22 +188,24 @@ pub enum Primary {
     PlainAlone,
 }
 
-/// A network interface of a launch template: its network card and its index among the devices of that card.
+/// A network interface of a launch template, which names no subnet: the group chooses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkInterface {
-    /// NetworkCardIndex.
-    pub card: u32,
-    /// DeviceIndex.
+    /// DeviceIndex among the interfaces of the card.
     pub device: u32,
-    /// InterfaceType: `interface`, `efa` or `efa-only`.
-    pub kind: &'static str,
+    /// NetworkCardIndex; the first card if absent.
+    pub card: Option<u32>,
+    /// InterfaceType: `interface`, which is EC2's default, `efa` or `efa-only`.
+    pub kind: Option<&'static str>,
+    /// AssociatePublicIpAddress; as the subnet has it if absent.
+    pub public: Option<bool>,
 }
 
 impl Efa {
     /// All network interfaces of an instance, the primary one first. On other cards than the first, interfaces without an Elastic
     /// Network Adapter have the device index 0 and all others 1 (EC2 User Guide, "Maximize network bandwidth on Amazon EC2 instances
     /// with multiple network cards").
-    pub fn network_interfaces(self) -> impl Iterator<Item = NetworkInterface> + Clone {
+    pub fn network_interfaces(self) -> impl ExactSizeIterator<Item = NetworkInterface> {
         let kind = if self.only { "efa-only" } else { "efa" };
         let (primary, first) = match self.primary {
             Primary::Efa => ("efa", 1_u32),
@@ -211,10 +213,32 @@ impl Efa {
             Primary::PlainAlone => ("interface", 1),
         };
         let others = self.interfaces.saturating_sub(u32::from(self.primary == Primary::Efa));
-        let other =
-            move |card: u32| NetworkInterface { card, device: u32::from(card == 0 || !self.only), kind };
-        let primary = NetworkInterface { card: 0, device: 0, kind: primary };
-        std::iter::once(primary).chain((first..first.saturating_add(others)).map(other))
+        let interface = |card: u32, device: u32, kind| NetworkInterface {
+            device,
+            card: Some(card),
+            kind: Some(kind),
+            public: None,
+        };
+        let others = first..first.saturating_add(others);
+        let others = others.map(|card| interface(card, u32::from(card == 0 || !self.only), kind));
+        let all: Vec<_> = std::iter::once(interface(0, 0, primary)).chain(others).collect();
+        all.into_iter()
+    }
+}
+
+impl InstanceOptions {
+    /// The network interfaces that a launch template has to name: EC2 takes a public address, and then the security groups, for an
+    /// interface only, and the address for a single interface only (EC2 API Reference,
+    /// LaunchTemplateInstanceNetworkInterfaceSpecificationRequest).
+    pub fn network_interfaces(&self) -> impl Iterator<Item = NetworkInterface> {
+        let mut interfaces: Vec<_> = self.efa.into_iter().flat_map(Efa::network_interfaces).collect();
+        if interfaces.is_empty() && self.public_address.is_some() {
+            interfaces.push(NetworkInterface { device: 0, card: None, kind: None, public: None });
+        }
+        if let [single] = interfaces.as_mut_slice() {
+            single.public = self.public_address;
+        }
+        interfaces.into_iter()
     }
 }
 

@@ -146,56 +146,48 @@ fn own_only(facts: &Facts<'_>, found: &mut Found) {
 
 /// What other users set in the group stays: the provider removes only what its record has, and records what it sets before.
 fn only_what_the_spec_named(facts: &Facts<'_>, found: &mut Found) {
-    let mut recorded = facts.observed.applied.clone();
-    let wanted = &facts.desired.group;
+    let (wanted, before) = (&facts.desired.group, &facts.observed.applied);
+    let mut recorded = before;
+    let names_hook = |name| wanted.hooks.as_ref().is_some_and(|hooks| hooks.contains_key(name));
+    let names_topic = |topic| wanted.notifications.as_ref().is_some_and(|topics| topics.contains_key(topic));
+    let mut check = |fits: bool, name: &str| {
+        found.check(fits, || Violation::Unrecorded { name: name.to_owned() });
+    };
     for action in facts.actions {
         match action {
-            Action::Pool(PoolAction::RecordApplied { applied }) => recorded = applied.clone(),
+            Action::Pool(PoolAction::RecordApplied { applied }) => recorded = applied,
             Action::Group(GroupAction::CreateGroup(group)) => {
                 for name in group.hooks.keys() {
-                    found.check(recorded.lifecycle_hooks.contains(name), || Violation::Unrecorded {
-                        name: name.to_string(),
-                    });
+                    check(recorded.lifecycle_hooks.contains(name), name.as_str());
                 }
             }
             Action::Hook(HookAction::PutOtherHook { name, .. }) => {
-                let named = wanted.hooks.as_ref().is_some_and(|hooks| hooks.contains_key(name));
-                found.check(named && recorded.lifecycle_hooks.contains(name), || Violation::Unrecorded {
-                    name: name.to_string(),
-                });
+                check(names_hook(name) && recorded.lifecycle_hooks.contains(name), name.as_str());
             }
+            // One that the spec names is deleted before it is created without its text.
             Action::Hook(HookAction::DeleteOtherHook { name, .. }) => {
-                let known = facts.observed.applied.lifecycle_hooks.contains(name);
-                let named = wanted.hooks.as_ref().is_some_and(|hooks| hooks.contains_key(name));
-                found.check(known || named, || Violation::Unrecorded { name: name.to_string() });
+                check(names_hook(name) || before.lifecycle_hooks.contains(name), name.as_str());
             }
             Action::Group(GroupAction::PutNotifications { topic, .. }) => {
-                let named = wanted.notifications.as_ref().is_some_and(|it| it.contains_key(topic));
-                found.check(named && recorded.notification_topics.contains(topic), || {
-                    Violation::Unrecorded { name: topic.to_string() }
-                });
+                check(names_topic(topic) && recorded.notification_topics.contains(topic), topic.as_str());
             }
             Action::Group(GroupAction::DeleteNotifications { topic, .. }) => {
-                let known = facts.observed.applied.notification_topics.contains(topic);
-                let named = wanted.notifications.as_ref().is_some_and(|it| it.contains_key(topic));
-                found.check(known && !named, || Violation::Unrecorded { name: topic.to_string() });
+                check(!names_topic(topic) && before.notification_topics.contains(topic), topic.as_str());
             }
             Action::Group(GroupAction::SuspendProcesses { processes, .. }) => {
                 for process in processes {
                     let named = wanted.suspended.contains(process);
-                    let fits = (named && recorded.suspended_processes.contains(process))
-                        || *process == Process::AZRebalance;
-                    found.check(fits, || Violation::Unrecorded { name: process.name().to_owned() });
+                    let fits = named && recorded.suspended_processes.contains(process);
+                    check(fits || *process == Process::AZRebalance, process.name());
                 }
             }
             Action::Group(GroupAction::ResumeProcesses { processes, .. }) => {
                 for process in processes {
+                    let named = wanted.suspended.contains(process);
+                    let left = !named && before.suspended_processes.contains(process);
                     // AWS itself suspends launches that fail for a day.
-                    let known = facts.observed.applied.suspended_processes.contains(process);
-                    let fits = (known && !wanted.suspended.contains(process)) || *process == Process::Launch;
-                    found.check(fits && *process != Process::AZRebalance, || Violation::Unrecorded {
-                        name: process.name().to_owned(),
-                    });
+                    let fits = left || *process == Process::Launch;
+                    check(fits && *process != Process::AZRebalance, process.name());
                 }
             }
             _ => {}

@@ -8,7 +8,7 @@ use crate::{AwsCloud, error};
 use async_trait::async_trait;
 use aws_sdk_autoscaling::types::{AutoScalingGroup, Filter, Tag};
 use foo_cloud::{CloudError, Ended, ErrorKind, FoundGroups, Groups, Operation, Result};
-use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult, Hooks, LifecycleHook};
+use foo_model::hook::{DRAIN_HOOK, HookResult, Hooks, LifecycleHook};
 use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, GroupSettings, GroupSettingsChange, HookName,
     InstanceId, NewGroup, NotificationType, Notifications, Process, TargetGroupArn, Targets, TopicArn,
@@ -75,8 +75,8 @@ impl Groups for AwsCloud {
             mix,
             settings,
             target_groups,
-            drain_hook,
-            hooks,
+            drain_hook: _,
+            hooks: _,
             tags,
         } = spec;
         let GroupSettings { subnets, new_instances, default_warmup } = settings;
@@ -93,7 +93,7 @@ impl Groups for AwsCloud {
             .new_instances_protected_from_scale_in(shapes::is_protected(*new_instances))
             .set_default_instance_warmup(default_warmup.map(|it| signed(it.0)))
             .set_traffic_sources(shapes::traffic_sources(target_groups))
-            .set_lifecycle_hook_specification_list(shapes::hooks_of_new(*drain_hook, hooks))
+            .set_lifecycle_hook_specification_list(shapes::hooks_of_new(spec.lifecycle_hooks()))
             .set_tags(Some(group_tags(name, tags)));
         call = match launch {
             Launch::Template(template) => call.launch_template(template),
@@ -259,24 +259,6 @@ impl Groups for AwsCloud {
         let call = call.auto_scaling_group_name(name.as_str());
         let found = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
         shapes::hooks(found.lifecycle_hooks()).map_err(|gap| gap.during(OPERATION))
-    }
-
-    async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()> {
-        let call = self.autoscaling.once.put_lifecycle_hook().auto_scaling_group_name(name.as_str());
-        let call = call
-            .lifecycle_hook_name(DRAIN_HOOK)
-            .lifecycle_transition(shapes::transition(terms))
-            .heartbeat_timeout(signed(terms.heartbeat.0))
-            .default_result(terms.result.name());
-        call.send().await.map_err(|failed| error::of(Operation::PutLifecycleHook, &failed))?;
-        Ok(())
-    }
-
-    async fn delete_drain_hook(&self, name: &GroupName) -> Result<()> {
-        let call = self.autoscaling.once.delete_lifecycle_hook().auto_scaling_group_name(name.as_str());
-        let call = call.lifecycle_hook_name(DRAIN_HOOK);
-        call.send().await.map_err(|failed| error::of(Operation::DeleteLifecycleHook, &failed))?;
-        Ok(())
     }
 
     async fn put_hook(

@@ -6,7 +6,7 @@ use crate::numbers::{count, signed};
 use aws_sdk_autoscaling::types as aws;
 use aws_sdk_elasticloadbalancingv2::types as balancing;
 use foo_model::group::TemplateChoice;
-use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult, HookTarget, Hooks, LifecycleHook, Transition};
+use foo_model::hook::{DRAIN_HOOK, HookResult, HookTarget, Hooks, LifecycleHook, Transition};
 use foo_model::{
     Activity, ActivityStatus, AwsTime, DeletionProtection, Group, GroupName, GroupSettings, GroupStatus,
     Health, HookName, Instance, InstanceId, InstancesMix, LaunchTemplateId, LifecycleState, NotificationType,
@@ -219,36 +219,25 @@ pub(super) fn activity(activity: &aws::Activity) -> Result<Activity, Gap> {
     })
 }
 
-pub(super) fn transition(terms: HookConfig) -> &'static str {
-    if terms.terminating { Transition::Terminating.name() } else { Transition::Launching.name() }
-}
-
 /// The hooks of a group that is being created. The SDK requires name and transition of each; both are set.
 pub(super) fn hooks_of_new(
-    drain: Option<HookConfig>,
-    others: &BTreeMap<HookName, LifecycleHook>,
+    hooks: impl Iterator<Item = (HookName, LifecycleHook)>,
 ) -> Option<Vec<aws::LifecycleHookSpecification>> {
-    let drain = drain.map(|terms| {
-        aws::LifecycleHookSpecification::builder()
-            .lifecycle_hook_name(DRAIN_HOOK)
-            .lifecycle_transition(transition(terms))
-            .heartbeat_timeout(signed(terms.heartbeat.0))
-            .default_result(terms.result.name())
-            .build()
-    });
-    let others = others.iter().map(|(name, hook)| {
-        let LifecycleHook { transition, heartbeat, result, target, metadata } = hook;
-        aws::LifecycleHookSpecification::builder()
-            .lifecycle_hook_name(name.as_str())
-            .lifecycle_transition(transition.name())
-            .heartbeat_timeout(signed(heartbeat.0))
-            .default_result(result.name())
-            .set_notification_target_arn(target.as_ref().map(|target| target.arn.clone()))
-            .set_role_arn(target.as_ref().and_then(|target| target.role.clone()))
-            .set_notification_metadata(metadata.clone())
-            .build()
-    });
-    let hooks: Vec<_> = drain.into_iter().chain(others).collect();
+    let hooks: Vec<_> = hooks
+        .map(|(name, hook)| {
+            let LifecycleHook { transition, heartbeat, result, target, metadata } = hook;
+            let (arn, role) = target.map(|HookTarget { arn, role }| (arn, role)).unzip();
+            aws::LifecycleHookSpecification::builder()
+                .lifecycle_hook_name(name.as_str())
+                .lifecycle_transition(transition.name())
+                .heartbeat_timeout(signed(heartbeat.0))
+                .default_result(result.name())
+                .set_notification_target_arn(arn)
+                .set_role_arn(role.flatten())
+                .set_notification_metadata(metadata)
+                .build()
+        })
+        .collect();
     (!hooks.is_empty()).then_some(hooks)
 }
 
@@ -258,10 +247,10 @@ pub(super) fn hooks(found: &[aws::LifecycleHook]) -> Result<Hooks, Gap> {
     for hook in found {
         let name = there(hook.lifecycle_hook_name(), "LifecycleHookName")?;
         if name == DRAIN_HOOK {
-            hooks.drain = Some(terms(hook)?);
+            hooks.drain = Some(lifecycle_hook(hook)?.into());
         } else {
             // One of other users that cannot be decoded must not hide the provider's.
-            match other(hook) {
+            match lifecycle_hook(hook) {
                 Ok(hook) => drop(hooks.others.insert(HookName::new(name), hook)),
                 Err(gap) => tracing::debug!(name, ?gap, "a lifecycle hook cannot be decoded"),
             }
@@ -270,12 +259,7 @@ pub(super) fn hooks(found: &[aws::LifecycleHook]) -> Result<Hooks, Gap> {
     Ok(hooks)
 }
 
-fn terms(hook: &aws::LifecycleHook) -> Result<HookConfig, Gap> {
-    let LifecycleHook { transition, heartbeat, result, target: _, metadata: _ } = other(hook)?;
-    Ok(HookConfig { terminating: transition == Transition::Terminating, heartbeat, result })
-}
-
-fn other(hook: &aws::LifecycleHook) -> Result<LifecycleHook, Gap> {
+fn lifecycle_hook(hook: &aws::LifecycleHook) -> Result<LifecycleHook, Gap> {
     let text = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
     let transition = hook.lifecycle_transition().and_then(Transition::from_name);
     Ok(LifecycleHook {

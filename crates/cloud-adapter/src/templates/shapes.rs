@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use foo_cloud::{TemplateSummary, VersionCopy};
 use foo_model::{
-    AwsTime, CapacityReservation, Cores, Efa, InstanceOptions, LaunchTemplateId, MetadataOptions,
+    AwsTime, CapacityReservation, Cores, InstanceOptions, LaunchTemplateId, MetadataOptions,
     NetworkInterface, Placement, PlacementGroup, PrivateDns, SpotOptions, TemplateContent, TemplateHashes,
     TemplateRecord, TemplateVersion, Tenancy, UserData, Volume,
 };
@@ -15,9 +15,7 @@ use std::collections::BTreeMap;
 
 /// The data that instances are launched from.
 ///
-/// Security groups are at the top level and there is no network interface, unless a public address or EFA is requested, or the
-/// address refused: EC2 takes that, and then the security groups, for an interface only (EC2 API Reference,
-/// LaunchTemplateInstanceNetworkInterfaceSpecificationRequest). An interface names no subnet: the group chooses it.
+/// Security groups are at the top level, or in each network interface if there are some.
 pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData {
     let TemplateContent {
         image,
@@ -34,7 +32,7 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
     } = content;
     let InstanceOptions {
         detailed_monitoring,
-        public_address,
+        public_address: _, // Of the network interfaces.
         tenancy,
         cores,
         amd_sev_snp,
@@ -44,10 +42,10 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
         placement,
         capacity_reservation,
         license_configurations,
-        efa,
+        efa: _,
     } = options;
     let groups = non_empty(security_groups.iter().map(|id| id.as_str().to_owned()));
-    let interfaces = interfaces(*efa, *public_address, groups.as_ref());
+    let interfaces = non_empty(options.network_interfaces().map(|it| interface(it, groups.clone())));
     let profile = instance_profile
         .as_ref()
         .map(|name| aws::LaunchTemplateIamInstanceProfileSpecificationRequest::builder().name(name).build());
@@ -96,31 +94,19 @@ fn encoded(data: &UserData) -> Option<String> {
     (!data.0.is_empty()).then(|| BASE64_STANDARD.encode(&data.0))
 }
 
-fn interfaces(
-    efa: Option<Efa>,
-    public: Option<bool>,
-    groups: Option<&Vec<String>>,
-) -> Option<Vec<aws::LaunchTemplateInstanceNetworkInterfaceSpecificationRequest>> {
-    let of_all = || {
-        aws::LaunchTemplateInstanceNetworkInterfaceSpecificationRequest::builder()
-            .delete_on_termination(true)
-            .set_groups(groups.cloned())
-    };
-    match (efa, public) {
-        (None, None) => None,
-        (None, Some(public)) => {
-            Some(vec![of_all().device_index(0).associate_public_ip_address(public).build()])
-        }
-        (Some(efa), public) => {
-            // EC2 takes it for a single interface only.
-            let public = public.filter(|_| efa.network_interfaces().nth(1).is_none());
-            let one = |NetworkInterface { card, device, kind }| {
-                let place = of_all().network_card_index(signed(card)).device_index(signed(device));
-                place.interface_type(kind).set_associate_public_ip_address(public).build()
-            };
-            Some(efa.network_interfaces().map(one).collect())
-        }
-    }
+fn interface(
+    interface: NetworkInterface,
+    groups: Option<Vec<String>>,
+) -> aws::LaunchTemplateInstanceNetworkInterfaceSpecificationRequest {
+    let NetworkInterface { device, card, kind, public } = interface;
+    aws::LaunchTemplateInstanceNetworkInterfaceSpecificationRequest::builder()
+        .device_index(signed(device))
+        .set_network_card_index(card.map(signed))
+        .set_interface_type(kind.map(str::to_owned))
+        .set_associate_public_ip_address(public)
+        .delete_on_termination(true)
+        .set_groups(groups)
+        .build()
 }
 
 fn cpu_options(cores: Option<Cores>, snp: Option<bool>) -> Option<aws::LaunchTemplateCpuOptionsRequest> {

@@ -8,7 +8,7 @@ use foo_cloud::{
 };
 use foo_cloud_adapter::{AwsCloud, AwsSettings, Timeouts};
 use foo_model::group::TemplateChoice;
-use foo_model::hook::{HookConfig, HookResult, HookTarget, Hooks, LifecycleHook, Transition};
+use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult, HookTarget, Hooks, LifecycleHook, Transition};
 use foo_model::requirements::{Bounds, Feature, Inclusion, List, PriceLimit, Range, Thousandths};
 use foo_model::{
     ActivityStatus, AwsTime, Decrement, Group, GroupChange, GroupName, GroupSettings, HookName, InstanceId,
@@ -376,7 +376,7 @@ async fn the_hook_is_created_read_kept_alive_and_completed() {
     assert_eq!(world.wire.describe_hooks(&pool()).await, Ok(Hooks::default()));
     let others = HookConfig { heartbeat: Seconds(60), result: HookResult::Abandon, ..HookConfig::DRAIN };
     for terms in [others, HookConfig::DRAIN] {
-        world.wire.put_drain_hook(&pool(), terms).await.unwrap();
+        world.wire.put_hook(&pool(), &DRAIN_HOOK.into(), &terms.into(), None).await.unwrap();
         let only = Ok(Hooks { drain: Some(terms), ..Hooks::default() });
         assert_eq!(world.wire.describe_hooks(&pool()).await, only);
         assert_eq!(world.direct.describe_hooks(&pool()).await, only);

@@ -26,7 +26,7 @@ use async_trait::async_trait;
 use foo_model::eks::{
     self, Changed, InstanceProfile, NewOidcProvider, OidcProvider, Query, QueryResult, Role,
 };
-use foo_model::hook::{HookConfig, Hooks, LifecycleHook};
+use foo_model::hook::{Hooks, LifecycleHook};
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, HookName, ImageId, InstanceId, InstanceType,
@@ -275,13 +275,6 @@ impl<C: Groups + ?Sized> Groups for Metered<C> {
     }
     async fn describe_hooks(&self, name: &GroupName) -> Result<Hooks> {
         self.around(Operation::DescribeLifecycleHooks, self.inner.describe_hooks(name)).await
-    }
-    async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()> {
-        self.around(Operation::PutLifecycleHook, self.inner.put_drain_hook(name, terms)).await
-    }
-
-    async fn delete_drain_hook(&self, name: &GroupName) -> Result<()> {
-        self.around(Operation::DeleteLifecycleHook, self.inner.delete_drain_hook(name)).await
     }
     async fn put_hook(
         &self,

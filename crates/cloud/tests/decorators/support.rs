@@ -5,7 +5,6 @@ use foo_cloud::*;
 use foo_model::eks::{
     self, Changed, InstanceProfile, NewOidcProvider, OidcProvider, Query, QueryResult, Role,
 };
-use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -211,12 +210,6 @@ impl Groups for Scripted {
         unreachable!()
     }
     async fn describe_hooks(&self, _: &GroupName) -> Result<Hooks> {
-        unreachable!()
-    }
-    async fn put_drain_hook(&self, _: &GroupName, _: HookConfig) -> Result<()> {
-        unreachable!()
-    }
-    async fn delete_drain_hook(&self, _: &GroupName) -> Result<()> {
         unreachable!()
     }
     async fn put_hook(

@@ -126,7 +126,7 @@ async fn hooks_follow_the_spec_across_managers_and_those_of_others_stay() {
 async fn a_target_that_aws_cannot_send_to_is_reported_and_the_pool_is_scaled_all_the_same() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;
-    let target = "arn:aws:sqs:eu-central-1:123456789012:gone";
+    let target = "arn:aws:sqs:eu-central-1:123456789012:missing";
     world
         .region
         .change_settings(|settings| settings.unreachable_targets = [target.to_owned()].into())

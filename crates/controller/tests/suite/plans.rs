@@ -7,7 +7,7 @@ use foo_api::plan::{GivenDurations, Outcome, PoolPlan, SettingInAws};
 use foo_api::pool::{Ami, RolloutStrategy};
 use foo_api::{FooMachinePool, FooMachinePoolSpec, FooPlan, FooPlanSpec, FooPlanStatus};
 use foo_cloud::Groups as _;
-use foo_model::hook::{DESCRIBE_HOOK_AFTER, HookConfig};
+use foo_model::hook::{DESCRIBE_HOOK_AFTER, DRAIN_HOOK, HookConfig};
 use foo_model::names::{ADOPT_FROM_ANNOTATION, IMAGE_ANNOTATION};
 use foo_model::{GroupChange, GroupName, Process, Seconds};
 use foo_simulator_core::core::catalogue::IMAGE_X86_64_NEWER;
@@ -189,7 +189,8 @@ async fn what_another_user_changed_in_aws_is_shown_with_both_values() {
     let tags = tags.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
     user.tag_group(&group, &tags).await.unwrap();
     user.resume_processes(&group, &[Process::AZRebalance]).await.unwrap();
-    user.put_drain_hook(&group, HookConfig { heartbeat: Seconds(60), ..HookConfig::DRAIN }).await.unwrap();
+    let hook = HookConfig { heartbeat: Seconds(60), ..HookConfig::DRAIN }.into();
+    user.put_hook(&group, &DRAIN_HOOK.into(), &hook, None).await.unwrap();
     world.waits(DESCRIBE_HOOK_AFTER + Duration::from_mins(5)).await;
     let plan = pool_of(world.plans(vec![pool.planned(|_| {})]).await);
     let expected = [

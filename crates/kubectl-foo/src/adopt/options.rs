@@ -46,12 +46,12 @@ pub(super) fn efa(interfaces: &[Interface]) -> Option<Efa> {
     let mut sorted: Vec<&Interface> = interfaces.iter().collect();
     sorted.sort_by_key(|it| place(it));
     let (first, others) = sorted.split_first()?;
-    let is_plain = |it: &&&Interface| {
+    let is_like_first = |it: &&Interface| {
         it.delete_on_termination != Some(false)
             && groups(it) == groups(first)
             && named("", &it.others).next().is_none()
     };
-    if others.iter().filter(is_plain).count() != others.len() {
+    if !others.iter().all(is_like_first) {
         return None;
     }
     let count = u32::try_from(sorted.iter().filter(|it| kind(it).starts_with("efa")).count()).ok()?;
@@ -61,9 +61,9 @@ pub(super) fn efa(interfaces: &[Interface]) -> Option<Efa> {
         let is_same = |(it, wanted): (&&Interface, NetworkInterface)| {
             let (card, device) = place(it);
             let same_device = card > 0 || device == i64::from(wanted.device);
-            (card, kind(it).as_str()) == (wanted.card, wanted.kind) && same_device
+            (Some(card), Some(kind(it).as_str())) == (wanted.card, wanted.kind) && same_device
         };
-        wanted.clone().count() == sorted.len() && sorted.iter().zip(wanted).all(is_same)
+        wanted.len() == sorted.len() && sorted.iter().zip(wanted).all(is_same)
     };
     let primary = [Primary::Efa, Primary::Plain, Primary::PlainAlone].into_iter().find(in_their_places)?;
     (count > 0).then(|| Efa {

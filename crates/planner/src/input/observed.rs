@@ -35,7 +35,7 @@ pub struct Observed {
     /// The other lifecycle hooks of the group, from the same read; of no meaning without one.
     #[serde(default)]
     pub other_hooks: BTreeMap<HookName, LifecycleHook>,
-    /// What the group reports to topics. `Unknown` if the pool neither has nor had any, or before the first read.
+    /// What the group reports to topics. `Unknown` before the first read, which a pool that neither has nor had any does not cause.
     #[serde(default)]
     pub notifications: LastRead<Notifications>,
     /// State reported by EC2 for instances that have a FooMachine but are no longer in the group, or are in

@@ -10,8 +10,8 @@ use crate::desired::{Identity, Wanted};
 use foo_model::group::{GroupStatus, TemplateChoice};
 use foo_model::names::{ADOPT_FROM_ANNOTATION, INSTALLATION_OF_RETAINED, TAG_INSTALLATION};
 use foo_model::{
-    Blocked, Group, GroupSettings, GroupSettingsChange, HookName, InstancesMix, Notifications, Process,
-    Reason, TargetGroupArn, TopicArn, Transition,
+    Blocked, Group, GroupSettings, GroupSettingsChange, HookName, InstancesMix, LifecycleHook, Notifications,
+    Process, Reason, TargetGroupArn, TopicArn, Transition,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ pub(crate) enum Difference {
     /// Processes to suspend, and to resume.
     Processes(BTreeSet<Process>, BTreeSet<Process>),
     /// Lifecycle hooks of the spec to create or change, and those to delete.
-    Hooks(BTreeSet<HookName>, BTreeSet<HookName>),
+    Hooks(BTreeMap<HookName, LifecycleHook>, BTreeSet<HookName>),
     /// Topics to put with their types, and topics to delete.
     Notifications(Notifications, BTreeSet<TopicArn>),
     /// Target groups to attach, and to detach.
@@ -130,28 +130,30 @@ pub(crate) fn other_terminating_hooks<'a>(facts: &Facts<'a>) -> Vec<&'a HookName
     terminating.map(|(name, _)| name).collect()
 }
 
-/// The lifecycle hooks to create or change, and those to delete: the spec named them before. Those of other users stay.
-fn hooks(facts: &Facts<'_>) -> (BTreeSet<HookName>, BTreeSet<HookName>) {
+/// What to create or change of what the spec names, and what to delete: what the spec named before. What other users added stays.
+fn to_change<K: Ord + Clone, V: Clone + PartialEq>(
+    wanted: &BTreeMap<K, V>,
+    has: &BTreeMap<K, V>,
+    recorded: &BTreeSet<K>,
+) -> (BTreeMap<K, V>, BTreeSet<K>) {
+    let differs = wanted.iter().filter(|(name, value)| has.get(name) != Some(value));
+    let left = recorded.iter().filter(|name| !wanted.contains_key(name) && has.contains_key(name));
+    (differs.map(|(name, value)| (name.clone(), value.clone())).collect(), left.cloned().collect())
+}
+
+fn hooks(facts: &Facts<'_>) -> (BTreeMap<HookName, LifecycleHook>, BTreeSet<HookName>) {
     let (Some(wanted), Some(_)) = (&facts.desired.group.hooks, facts.observed.hook.seen()) else {
         return Default::default();
     };
-    let has = &facts.observed.other_hooks;
-    let differs = wanted.iter().filter(|(name, hook)| has.get(name) != Some(hook));
-    let recorded = facts.observed.applied.lifecycle_hooks.iter();
-    let left = recorded.filter(|name| !wanted.contains_key(name) && has.contains_key(name));
-    (differs.map(|(name, _)| name.clone()).collect(), left.cloned().collect())
+    to_change(wanted, &facts.observed.other_hooks, &facts.observed.applied.lifecycle_hooks)
 }
 
-/// The topics to put, and those to delete: the spec named them before. Those of other users stay.
 fn notifications(facts: &Facts<'_>) -> (Notifications, BTreeSet<TopicArn>) {
     let (Some(wanted), Some(has)) = (&facts.desired.group.notifications, facts.observed.notifications.seen())
     else {
         return Default::default();
     };
-    let differs = wanted.iter().filter(|(topic, types)| has.get(topic) != Some(types));
-    let recorded = facts.observed.applied.notification_topics.iter();
-    let left = recorded.filter(|topic| !wanted.contains_key(topic) && has.contains_key(topic));
-    (differs.map(|(topic, types)| (topic.clone(), types.clone())).collect(), left.cloned().collect())
+    to_change(wanted, has, &facts.observed.applied.notification_topics)
 }
 
 /// The processes of the group that are to be suspended.

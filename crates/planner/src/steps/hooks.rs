@@ -16,8 +16,8 @@ use foo_model::group::GroupStatus;
 use foo_model::hook::{
     COMPLETE_BEFORE_DEADLINE, DESCRIBE_HOOK_AFTER, HEARTBEAT_INTERVAL, HookConfig, HookWait, NODE_COMES,
 };
-use foo_model::{EventReason, Group, HookName, LifecycleState, Timestamp, Transition};
-use std::collections::BTreeSet;
+use foo_model::{EventReason, Group, HookName, LifecycleHook, LifecycleState, Timestamp, Transition};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Maximum of completions in one plan. Each is a call; twenty leave room for other pools of the account, and
@@ -63,16 +63,14 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
 
 /// Creates, changes and deletes lifecycle hooks of the spec.
 pub(super) fn change_others(
-    put: BTreeSet<HookName>,
+    put: BTreeMap<HookName, LifecycleHook>,
     delete: BTreeSet<HookName>,
     situation: &Situation<'_>,
     draft: &mut Draft,
 ) {
     let group = &situation.desired.identity.group;
-    let (has, wanted) = (&situation.observed.other_hooks, &situation.desired.group.hooks);
-    for name in put {
-        let Some(hook) = wanted.as_ref().and_then(|wanted| wanted.get(&name)) else { continue };
-        let mut before = has.get(&name).cloned();
+    for (name, hook) in put {
+        let mut before = situation.observed.other_hooks.get(&name).cloned();
         // It concerns instances that this plan launches, too.
         let stage = if hook.transition == Transition::Launching { Stage::Protect } else { Stage::Decorate };
         // No call clears the text.
@@ -82,8 +80,7 @@ pub(super) fn change_others(
             draft.act(stage, HookAction::DeleteOtherHook { group, name });
             before = None;
         }
-        let (group, hook) = (group.clone(), hook.clone());
-        draft.act(stage, HookAction::PutOtherHook { group, name, hook, before });
+        draft.act(stage, HookAction::PutOtherHook { group: group.clone(), name, hook, before });
     }
     for name in delete {
         draft.act(Stage::Decorate, HookAction::DeleteOtherHook { group: group.clone(), name });

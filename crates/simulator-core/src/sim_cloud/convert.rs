@@ -12,11 +12,11 @@ use crate::core::rules::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foo_cloud::{InstanceDetails, VersionCopy};
-use foo_model::hook::{DRAIN_HOOK, HookConfig, HookTarget, LifecycleHook, Transition};
+use foo_model::hook::{HookTarget, LifecycleHook};
 use foo_model::{
     AwsTime, GroupSettings, HookName, InstancesMix, LaunchTemplate, LaunchTemplateId, MixOverride,
-    NotificationType, Notifications, OnDemandStrategy, Seconds, SpotStrategy, TemplateContent,
-    TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, TopicArn,
+    NetworkInterface, NotificationType, Notifications, OnDemandStrategy, Seconds, SpotStrategy,
+    TemplateContent, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, TopicArn,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,29 +43,22 @@ pub(super) fn document_of(content: &TemplateContent) -> Document {
         .with("userData", encoded(user_data))
         .with("metadataOptions", Some(metadata_options(*metadata)));
     instance_options(&mut document, options);
-    let interface = |device: u32| {
-        Document::map()
-            .with("deviceIndex", Some(Document::text(device)))
-            .with("deleteOnTermination", Some(Document::text(true)))
-            .with("groupSet", (!security_groups.is_empty()).then(groups))
-    };
-    match (options.efa, options.public_address) {
-        (None, None) if security_groups.is_empty() => {}
-        (None, None) => document.set("securityGroupIdSet", groups()),
-        (None, Some(public)) => {
-            let interface = interface(0).with("associatePublicIpAddress", Some(Document::text(public)));
-            document.set("networkInterfaceSet", Document::List(vec![interface]));
-        }
-        (Some(efa), public) => {
-            let public = public.filter(|_| efa.network_interfaces().nth(1).is_none());
-            let interfaces = efa.network_interfaces().map(|it| {
-                interface(it.device)
-                    .with("associatePublicIpAddress", public.map(Document::text))
-                    .with("networkCardIndex", Some(Document::text(it.card)))
-                    .with("interfaceType", Some(Document::text(it.kind)))
-            });
-            document.set("networkInterfaceSet", Document::List(interfaces.collect()));
-        }
+    let interfaces: Vec<Document> = options
+        .network_interfaces()
+        .map(|NetworkInterface { device, card, kind, public }| {
+            Document::map()
+                .with("deviceIndex", Some(Document::text(device)))
+                .with("deleteOnTermination", Some(Document::text(true)))
+                .with("groupSet", (!security_groups.is_empty()).then(groups))
+                .with("associatePublicIpAddress", public.map(Document::text))
+                .with("networkCardIndex", card.map(Document::text))
+                .with("interfaceType", kind.map(Document::text))
+        })
+        .collect();
+    if !interfaces.is_empty() {
+        document.set("networkInterfaceSet", Document::List(interfaces));
+    } else if !security_groups.is_empty() {
+        document.set("securityGroupIdSet", groups());
     }
     if let Some(profile) = instance_profile {
         let field = if profile.starts_with("arn:") { "arn" } else { "name" };
@@ -417,14 +410,8 @@ const TARGET: &str = "NotificationTargetARN";
 const ROLE: &str = "RoleARN";
 const METADATA: &str = "NotificationMetadata";
 
-/// The provider's hook in `foo_model`.
-pub(super) fn terms_of(hook: &Hook) -> HookConfig {
-    let LifecycleHook { transition, heartbeat, result, target: _, metadata: _ } = other_of(hook);
-    HookConfig { terminating: transition == Transition::Terminating, heartbeat, result }
-}
-
-/// Another hook in `foo_model`.
-pub(super) fn other_of(hook: &Hook) -> LifecycleHook {
+/// A lifecycle hook in `foo_model`.
+pub(super) fn hook_of(hook: &Hook) -> LifecycleHook {
     let text = |name: &str| hook.notification.get(name).cloned();
     LifecycleHook {
         transition: hook.transition,
@@ -435,19 +422,8 @@ pub(super) fn other_of(hook: &Hook) -> LifecycleHook {
     }
 }
 
-/// The provider's hook as parameters of PutLifecycleHook.
-pub(super) fn hook_of(terms: HookConfig) -> HookChange {
-    HookChange {
-        name: DRAIN_HOOK.to_owned(),
-        transition: Some(if terms.terminating { Transition::Terminating } else { Transition::Launching }),
-        heartbeat: Some(terms.heartbeat.0),
-        default_result: Some(terms.result),
-        ..HookChange::default()
-    }
-}
-
-/// Another hook as parameters of PutLifecycleHook, as the adapter sends them.
-pub(super) fn other_hook_of(
+/// A lifecycle hook as parameters of PutLifecycleHook, as the adapter sends them.
+pub(super) fn hook_change_of(
     name: &HookName,
     hook: &LifecycleHook,
     before: Option<&LifecycleHook>,

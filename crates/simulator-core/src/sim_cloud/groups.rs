@@ -12,7 +12,7 @@ use crate::core::rules::group::targets::no_target_group;
 use crate::iam::{ask, refusals};
 use async_trait::async_trait;
 use foo_cloud::{Ended, FoundGroups, Groups, Operation, Result};
-use foo_model::hook::{DRAIN_HOOK, HookConfig, Hooks, LifecycleHook};
+use foo_model::hook::{DRAIN_HOOK, Hooks, LifecycleHook};
 use foo_model::{
     Activity, Decrement, GroupChange, GroupName, GroupSettings, GroupSettingsChange, HookName, InstanceId,
     LaunchTemplateId, NotificationType, Notifications, Process, Protection, TargetGroupArn, Targets,
@@ -95,8 +95,8 @@ impl Groups for SimCloud {
             mix,
             settings,
             target_groups,
-            drain_hook,
-            hooks,
+            drain_hook: _,
+            hooks: _,
             tags,
         } = spec;
         let GroupSettings { subnets, new_instances, default_warmup } = settings;
@@ -111,10 +111,9 @@ impl Groups for SimCloud {
             tags: group_tags(tags),
             target_groups: target_groups.clone(),
             settings: convert::settings_of(*default_warmup),
-            hooks: drain_hook
-                .map(convert::hook_of)
-                .into_iter()
-                .chain(hooks.iter().map(|(name, hook)| convert::other_hook_of(name, hook, None)))
+            hooks: spec
+                .lifecycle_hooks()
+                .map(|(name, hook)| convert::hook_change_of(&name, &hook, None))
                 .collect(),
         };
         self.call(Operation::CreateAutoScalingGroup, format!("{spec:?}"), |region| {
@@ -277,23 +276,9 @@ impl Groups for SimCloud {
             let group = region.group_seen(name).ok_or_else(|| AwsError::no_group(name))?;
             let others = group.hooks.iter().filter(|(name, _)| *name != DRAIN_HOOK);
             Ok(Hooks {
-                drain: group.hooks.get(DRAIN_HOOK).map(convert::terms_of),
-                others: others.map(|(name, hook)| (HookName::new(name), convert::other_of(hook))).collect(),
+                drain: group.hooks.get(DRAIN_HOOK).map(|hook| convert::hook_of(hook).into()),
+                others: others.map(|(name, hook)| (HookName::new(name), convert::hook_of(hook))).collect(),
             })
-        })
-        .await
-    }
-
-    async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()> {
-        self.call_on_group(Operation::PutLifecycleHook, name, format!("{name} {terms:?}"), |region| {
-            region.put_hook(name, convert::hook_of(terms))
-        })
-        .await
-    }
-
-    async fn delete_drain_hook(&self, name: &GroupName) -> Result<()> {
-        self.call_on_group(Operation::DeleteLifecycleHook, name, name.to_string(), |region| {
-            region.delete_hook(name, DRAIN_HOOK)
         })
         .await
     }
@@ -307,7 +292,7 @@ impl Groups for SimCloud {
     ) -> Result<()> {
         let what = format!("{group} {name} {hook:?} {before:?}");
         self.call_on_group(Operation::PutLifecycleHook, group, what, |region| {
-            region.put_hook(group, convert::other_hook_of(name, hook, before))
+            region.put_hook(group, convert::hook_change_of(name, hook, before))
         })
         .await
     }

@@ -8,7 +8,7 @@ use crate::core::rules::group::operations::GroupUpdate;
 use crate::core::settings::{ReadOrder, TemplateRefusal};
 use crate::core::{Region, Settings};
 use foo_cloud::{CloudError, Compute as _, ErrorKind, Groups as _};
-use foo_model::hook::{HookConfig, HookResult};
+use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
 use foo_model::{GroupChange, GroupName, GroupSettings, InstanceId, NewGroup, Seconds};
 use std::time::Duration;
 
@@ -192,12 +192,12 @@ async fn rights_on_what_is_new_come_later() {
     denied(version.expect_err("not yet"), "ec2:CreateLaunchTemplateVersion");
     scene.wait(10);
     cloud.create_group(&spec).await.expect("made");
-    let terms = HookConfig { terminating: true, heartbeat: Seconds(60), result: HookResult::Continue };
-    let hook = cloud.put_drain_hook(&spec.name, terms).await;
-    denied(hook.expect_err("not yet"), "not authorized to perform: autoscaling:PutLifecycleHook");
+    let hook = HookConfig { terminating: true, heartbeat: Seconds(60), result: HookResult::Continue }.into();
+    let put = cloud.put_hook(&spec.name, &DRAIN_HOOK.into(), &hook, None).await;
+    denied(put.expect_err("not yet"), "not authorized to perform: autoscaling:PutLifecycleHook");
     assert!(cloud.describe_hooks(&spec.name).await.is_ok(), "reads are not on a tag");
     scene.wait(10);
-    cloud.put_drain_hook(&spec.name, terms).await.expect("by now");
+    cloud.put_hook(&spec.name, &DRAIN_HOOK.into(), &hook, None).await.expect("by now");
 }
 
 /// Snapshots hold the switches and what they hide.

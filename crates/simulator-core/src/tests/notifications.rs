@@ -34,11 +34,11 @@ fn a_topic_has_the_types_of_the_last_call_and_a_group_has_at_most_ten() {
 fn an_unknown_type_and_a_topic_that_cannot_be_reached_are_refused() {
     let scene = scene();
     scene.settled_pool((0, 0, 5));
-    scene.with(|region| region.settings.unreachable_targets.insert("arn:gone".to_owned()));
+    scene.with(|region| region.settings.unreachable_targets.insert("arn:missing".to_owned()));
     let put = |topic: &str, with: &[&str]| {
         scene.with(|region| region.put_notifications(&name("pool"), topic, types(with)))
     };
-    for refused in [put("arn:0", &["autoscaling:LAUNCH"]), put("arn:0", &[]), put("arn:gone", &[LAUNCH])] {
+    for refused in [put("arn:0", &["autoscaling:LAUNCH"]), put("arn:0", &[]), put("arn:missing", &[LAUNCH])] {
         assert_eq!(refusal(refused).0, "ValidationError");
     }
     assert!(scene.group().notifications.is_empty());

@@ -113,7 +113,7 @@ fn a_removal_that_hangs_because_the_manager_was_removed_first_can_be_completed()
         rig.api().apply(POOL).await?;
         let allowed = "kubectl annotate crd --selector cluster.x-k8s.io/provider infrastructure.foo.com/deletion-allowed=";
         reader.run(allowed).await?;
-        reader.run("kubectl delete -k deploy/default --wait=false").await?;
+        reader.run("kubectl delete -k deploy/default --ignore-not-found --wait=false").await?;
         let namespace = async || {
             rig.api().kubectl(["get", "namespace/foo-system", "--ignore-not-found", "-o=name"]).await
         };

@@ -18,13 +18,13 @@ use foo_api::{FooMachine, FooMachinePool, names};
 use foo_cloud::observer::Observer;
 use foo_cloud::{Cloud, CloudError, ErrorKind, Made, VersionCopy};
 use foo_model::EventReason;
-use foo_model::hook::{HookConfig, Hooks};
+use foo_model::hook::{DRAIN_HOOK, HookConfig, Hooks};
 use foo_model::names::{
     ADOPT_FROM_ANNOTATION, ADOPTED_ANNOTATION, APPLIED_ANNOTATION, QUARANTINE_ANNOTATION,
 };
 use foo_model::{
-    DeletionTimeouts, GroupName, InstanceId, LaunchTemplate, LaunchTemplateId, MachineName, Process,
-    SpecHash, TemplateVersion, Timestamp, Uid, Zone,
+    DeletionTimeouts, GroupName, HookName, InstanceId, LaunchTemplate, LaunchTemplateId, MachineName,
+    Process, SpecHash, TemplateVersion, Timestamp, Uid, Zone,
 };
 use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, PoolAction, ReadAction,
@@ -263,28 +263,28 @@ impl Executor<'_> {
         Ok(Done::Carried)
     }
 
+    async fn delete_hook(&self, group: &GroupName, name: &HookName) -> Result<(), CloudError> {
+        match self.cloud.delete_hook(group, name).await {
+            // It does not exist.
+            Err(error) if error.kind == ErrorKind::Invalid => Ok(()),
+            other => other,
+        }
+    }
+
     async fn serve_hook(&self, action: &HookAction) -> Result<Done, ActionFailure> {
         match action {
             HookAction::PutLifecycleHook { group, terms } => {
-                self.cloud.put_drain_hook(group, *terms).await?;
+                self.cloud.put_hook(group, &DRAIN_HOOK.into(), &(*terms).into(), None).await?;
                 return Ok(Done::Hook(Some(*terms)));
             }
             HookAction::DeleteLifecycleHook { group } => {
-                match self.cloud.delete_drain_hook(group).await {
-                    // It does not exist.
-                    Err(error) if error.kind == ErrorKind::Invalid => {}
-                    other => other?,
-                }
+                self.delete_hook(group, &DRAIN_HOOK.into()).await?;
                 return Ok(Done::Hook(None));
             }
             HookAction::PutOtherHook { group, name, hook, before } => {
                 self.cloud.put_hook(group, name, hook, before.as_ref()).await?;
             }
-            HookAction::DeleteOtherHook { group, name } => match self.cloud.delete_hook(group, name).await {
-                // It does not exist.
-                Err(error) if error.kind == ErrorKind::Invalid => {}
-                other => other?,
-            },
+            HookAction::DeleteOtherHook { group, name } => self.delete_hook(group, name).await?,
             HookAction::RecordHeartbeat { group, id } => {
                 still_waited(self.cloud.record_heartbeat(group, id).await)?;
             }
