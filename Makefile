@@ -38,7 +38,7 @@ build_released := RUSTFLAGS="$(remap)" cargo build --locked --release --target $
 # $(call timed,what,command): says what is going on and how long it took.
 timed = @echo "== $(1)"; start=$$SECONDS; $(2); echo "== $(1): $$((SECONDS - start)) s"
 
-.PHONY: help book demo test check advisories conformance chaos bench model release release-programs release-index release-manifests manager extension plugin plugin-archive tools browser python build clean \
+.PHONY: help book demo test release-tests check advisories conformance chaos bench model release release-programs release-index release-manifests manager extension plugin plugin-archive tools browser python build clean \
     cargo-deny prerequisites components
 
 help: ## This list
@@ -47,8 +47,11 @@ help: ## This list
 demo: tools build ## Play the main job on real components and a simulated AWS (EKS=1: a cluster on EKS; TUTORIAL=1: nothing yet); ONCE=1 checks every step and ends
 	@$(bin)/foo-demo $(if $(ONCE),--once) $(if $(EKS),--eks) $(if $(TUTORIAL),--tutorial)
 
-test: tools browser python build ## Every test, once; the last line is the total
+test: tools browser python build ## All tests of every landing, once; the last line is the total
 	@$(bin)/xtask test
+
+release-tests: tools browser python build ## End-to-end tests that are too long for every run: before a release, beside conformance and chaos
+	@$(bin)/xtask test --before-a-release
 
 check: prerequisites components cargo-deny ## Formatting, lints, documentation, licences, advisories, generated files, tidiness
 	$(call timed,formatting,cargo fmt --all --check)
@@ -74,12 +77,10 @@ advisories: prerequisites cargo-deny ## Take newer advisories (hack/advisories.t
 
 conformance: tools build ## Cluster API's own end-to-end specs with every flavour, on real components, and those left out (make test plays a few)
 	@FOO_SPECS=whole $(optimised) test --workspace --test upstream -- --nocapture
-	@$(optimised) test --workspace --test eks -- self_hosted:: --nocapture
 
-chaos: tools build ## Roll-outs under accidents on real components, and a kill around each change of AWS (CHAOS_MINUTES=60 CHAOS_SIZE=20 CHAOS_SEED=1)
+chaos: tools build ## Roll-outs under accidents on real components (CHAOS_MINUTES=60 CHAOS_SIZE=20 CHAOS_SEED=1)
 	@CHAOS_MINUTES=$(or $(CHAOS_MINUTES),60) CHAOS_SIZE=$(or $(CHAOS_SIZE),20) CHAOS_SEED=$(or $(CHAOS_SEED),1) \
 	    $(optimised) test --workspace --test chaos -- storms --nocapture
-	@$(optimised) test --workspace --test eks --test network -- crashes:: --nocapture
 
 bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--full: all sizes, over an hour)
 	$(call timed,planner,cargo run --release --quiet -p foo-planner --example plan_1000)

@@ -1,6 +1,6 @@
 //! Runs a command-line program to its end, as a user would, and returns what it printed.
 
-use crate::process::{LESS_GARBAGE_COLLECTION, aws_variables};
+use crate::process::{FRUGAL, aws_variables};
 use anyhow::{Context as _, Result, bail};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub struct Printed {
 
 /// Runs `program` to its end; an error, with all it printed, unless it ends with status 0.
 ///
-/// `env` is added to our own environment and [`LESS_GARBAGE_COLLECTION`]. The program is killed if the future is dropped.
+/// `env` is added to our own environment and [`FRUGAL`]. The program is killed if the future is dropped.
 pub async fn run<A, S>(program: &Path, args: A, env: &[(&str, &str)], stdin: &str) -> Result<Printed>
 where
     A: IntoIterator<Item = S>,
@@ -30,7 +30,7 @@ where
     for name in aws_variables() {
         command.env_remove(name);
     }
-    command.envs([LESS_GARBAGE_COLLECTION]).envs(env.iter().copied());
+    command.envs(FRUGAL).envs(env.iter().copied());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let shown = format!("{:?}", command.as_std());
     let mut child = command.spawn().with_context(|| format!("running {shown}"))?;

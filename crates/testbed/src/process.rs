@@ -41,7 +41,13 @@ const TAIL_LINES: usize = 40;
 /// Go's garbage collector runs a quarter as often as by default: the programs that the test bed starts are Go, kube-apiserver
 /// takes most of the processor time of a test on real components, and a tenth to a fifth of it was for this. The price is
 /// memory, 80 MB for each kube-apiserver. Other programs do not read it.
-pub(crate) const LESS_GARBAGE_COLLECTION: (&str, &str) = ("GOGC", "400");
+const LESS_GARBAGE_COLLECTION: (&str, &str) = ("GOGC", "400");
+
+/// Each Go program keeps to one processor: dozens of them share two, and a tenth of their time was for spreading work over both.
+const ONE_PROCESSOR: (&str, &str) = ("GOMAXPROCS", "1");
+
+/// What every program of the test bed gets beside its own environment.
+pub(crate) const FRUGAL: [(&str, &str); 2] = [LESS_GARBAGE_COLLECTION, ONE_PROCESSOR];
 
 /// Names of this process's variables that the AWS CLI and the SDKs read. No program of the test bed gets them: they could point at a
 /// real account.
@@ -81,7 +87,7 @@ struct Control {
 impl Process {
     /// Starts `program`; its output is appended to `log`, whose folder must exist.
     ///
-    /// `env` is added to our own environment without AWS's variables, and to [`LESS_GARBAGE_COLLECTION`]. Returns as soon as the program runs, not when
+    /// `env` is added to our own environment without AWS's variables, and to [`FRUGAL`]. Returns as soon as the program runs, not when
     /// it is ready.
     pub fn start<A, S>(name: &str, program: &Path, args: A, env: &[(&str, &str)], log: &Path) -> Result<Self>
     where
@@ -95,7 +101,7 @@ impl Process {
         }
         let mut supervisor = command
             .env_remove("KUBECONFIG")
-            .envs([LESS_GARBAGE_COLLECTION])
+            .envs(FRUGAL)
             .envs(env.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -1,9 +1,11 @@
-//! `cargo xtask test`: every test of the workspace, each once, and one last line with the total.
+//! `cargo xtask test`: the tests of the workspace, each once, and one last line with the total.
 //!
 //! Cargo lists the test programs. Those that compute keep all processors busy by themselves: they run first, one after the other, since
-//! beside real components they take twice the processor time. Those that wait for real components follow in four lanes, side by side,
-//! and in each one program after the other; the lines of three lanes begin with `| `, `: ` and `! `. Only libtest's lines are read. The
+//! beside real components they take twice the processor time. Those that wait for real components follow in three lanes, side by side,
+//! and in each one program after the other; the lines of two lanes begin with `| ` and `: `. Only libtest's lines are read. The
 //! report ends with what each program took, in wall-clock and in processor time, and the longest tests.
+//!
+//! `cargo xtask test --before-a-release` runs the end-to-end tests that are left out of every other run.
 
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
@@ -17,8 +19,9 @@ use std::time::Instant;
 /// The folder of the package whose tests wait for real components.
 const END_TO_END: &str = "tests/e2e";
 
-/// How the lines of each lane begin in which programs wait.
-const LANES: [&str; 4] = ["", "| ", ": ", "! "];
+/// How the lines of each lane begin in which programs wait. Three lanes keep two processors busy; with four, tests only wait for
+/// each other, and deadlines with them.
+const LANES: [&str; 3] = ["", "| ", ": "];
 
 /// Other packages and programs that wait for processes of their own most of the time.
 const WAITING_TOO: [&str; 3] = ["testbed/", "cloud-adapter/wire", "runtime-sdk/server"];
@@ -42,11 +45,51 @@ const FIRST: [&str; 12] = [
 
 /// Programs whose tests wait for minutes of AWS, in several worlds: more of them run at a time than there are processors.
 const LONG_WAITS: [&str; 1] = ["e2e/eks"];
-const WAITING_AT_A_TIME: &str = "4";
+const WAITING_AT_A_TIME: &str = "3";
 
-/// Modules of end-to-end tests that only run before a release. `make chaos`: the manager is killed around each change of AWS, and
-/// each response is lost, as in the controller's suite on a paused clock in every run. `make conformance`: a cluster that manages itself.
-const BEFORE_A_RELEASE: [&str; 2] = ["crashes::", "self_hosted::"];
+/// The argument that runs [`BEFORE_A_RELEASE`] instead of everything else.
+const ONLY_BEFORE_A_RELEASE: &str = "--before-a-release";
+
+/// End-to-end tests that only run before a release (`make release-tests`), by program: they are the longest, and what they show on real
+/// components, tests of every run show for the provider alone, on a paused clock. These are named here.
+const BEFORE_A_RELEASE: [(&str, &[&str]); 5] = [
+    (
+        "e2e/eks",
+        &[
+            // The controller's suite: eks::adoption; the plugin's tests: printed::adoptions.
+            "adoption::",
+            // The controller's suite: eks::crashes, each call instead of each change.
+            "crashes::",
+            // The controller's suite: eks::tokens, eks::plans, eks::clocks.
+            "days::",
+            // The controller's suite: eks::tokens; on real components: eks/life, eks/quickstart use the kubeconfig.
+            "life::the_kubeconfig",
+            // The controller's suite: moves, eks::crashes; on real components: lifecycle/moves.
+            "moves::",
+            // The controller's suite: eks::one_name, that no two clusters have one name. That tokens differ by it: nothing else.
+            "one_name::",
+            // The controller's suite: order, eks::life; on real components: contract/order.
+            "orders::",
+            // On real components: eks/moves and lifecycle/moves, between two management clusters.
+            "self_hosted::",
+        ],
+    ),
+    // The controller's suite: networks::crashes, each call instead of each change.
+    ("e2e/network", &["crashes::"]),
+    (
+        "e2e/autoscaler",
+        // Scenarios of the planner: autoscaler-scale-in, autoscaler-shortage, autoscaler-reverts; the controller's suite: scale_in.
+        &[
+            "behavior::a_cancelled_scale_out",
+            "behavior::a_deletion_continues",
+            "behavior::instances_that_never_join",
+        ],
+    ),
+    // On real components: runtime/extension_installed; lifecycle/upgrade, of the provider. What core does: runtime/failures.
+    ("e2e/runtime", &["extension_upgraded::", "restart::"]),
+    // The controller's suite: restarts, retained, same_group, networks::restores; on real components: runbooks/crds and restored.
+    ("e2e/runbooks", &["backup::", "networks::"]),
+];
 
 /// What is compiled with optimisations for a run of all tests, as `make build` compiles it.
 const OPTIMISED: [&str; 2] = ["--config", "hack/optimised.toml"];
@@ -61,8 +104,9 @@ const TICKS: f64 = 100.0;
 pub fn run(root: &Path, arguments: &[String]) -> Result<ExitCode> {
     let started = Instant::now();
     let total = Mutex::new(Total::default());
-    if arguments.is_empty() {
-        whole(root, &total)?;
+    let when = if arguments == [ONLY_BEFORE_A_RELEASE] { When::BeforeARelease } else { When::Always };
+    if arguments.is_empty() || when == When::BeforeARelease {
+        whole(root, when, &total)?;
     } else {
         let mut command = cargo(root);
         add(&total, listen("", command.args(OPTIMISED).arg("test").args(arguments))?.0);
@@ -83,8 +127,18 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<ExitCode> {
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Builds all test programs, runs the examples of the documentation, then the programs in their lanes.
-fn whole(root: &Path, total: &Mutex<Total>) -> Result<()> {
+/// Which tests run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// All but [`BEFORE_A_RELEASE`].
+    Always,
+    /// [`BEFORE_A_RELEASE`] alone.
+    BeforeARelease,
+}
+
+/// Builds all test programs, runs the examples of the documentation, then the programs in their lanes. Before a release: only the
+/// programs that have tests for that.
+fn whole(root: &Path, when: When, total: &Mutex<Total>) -> Result<()> {
     let programs = programs(root)?;
     for name in FIRST.iter().chain(&LONG_WAITS).chain(&WAITING_TOO) {
         ensure!(programs.iter().any(|it| it.name.starts_with(name)), "no test program is called {name}");
@@ -92,17 +146,22 @@ fn whole(root: &Path, total: &Mutex<Total>) -> Result<()> {
     let (mut waiting, computing): (Vec<Program>, Vec<Program>) =
         programs.into_iter().partition(Program::waits);
     waiting.sort_by_key(Program::place);
-    add(
-        total,
-        listen("", cargo(root).args(OPTIMISED).args(["test", "--workspace", "--doc", "--no-fail-fast"]))?.0,
-    );
-    computing.into_iter().try_for_each(|program| program.run("", total))?;
+    match when {
+        When::Always => {
+            let examples = ["test", "--workspace", "--doc", "--no-fail-fast"];
+            add(total, listen("", cargo(root).args(OPTIMISED).args(examples))?.0);
+            computing.into_iter().try_for_each(|program| program.run("", when, total))?;
+        }
+        When::BeforeARelease => waiting.retain(|program| !program.before_a_release().is_empty()),
+    }
     let waiting = Mutex::new(waiting.into_iter());
     let next = || waiting.lock().ok().and_then(|mut programs| programs.next());
     std::thread::scope(|scope| {
         let next = &next;
         let lanes = LANES.map(|lane| {
-            scope.spawn(move || std::iter::from_fn(next).try_for_each(|program| program.run(lane, total)))
+            scope.spawn(move || {
+                std::iter::from_fn(next).try_for_each(|program| program.run(lane, when, total))
+            })
         });
         lanes
             .into_iter()
@@ -174,15 +233,22 @@ impl Program {
         FIRST.iter().position(|name| *name == self.name).unwrap_or(FIRST.len())
     }
 
-    fn run(&self, lane: &str, total: &Mutex<Total>) -> Result<()> {
+    /// What selects its tests that only run before a release.
+    fn before_a_release(&self) -> &'static [&'static str] {
+        let own = BEFORE_A_RELEASE.iter().find(|(program, _)| *program == self.name);
+        own.map_or(&[], |(_, tests)| tests)
+    }
+
+    fn run(&self, lane: &str, when: When, total: &Mutex<Total>) -> Result<()> {
         let started = Instant::now();
         let mut command = Command::new(&self.executable);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         // How long each test takes is still unstable in libtest, which reads this variable as the compiler does.
         command.env("RUSTC_BOOTSTRAP", "1").args(["-Z", "unstable-options", "--report-time"]);
-        if self.is_end_to_end() {
-            command.args(BEFORE_A_RELEASE.iter().flat_map(|module| ["--skip", module]));
-        }
+        match when {
+            When::Always => command.args(self.before_a_release().iter().flat_map(|tests| ["--skip", tests])),
+            When::BeforeARelease => command.args(self.before_a_release()),
+        };
         if LONG_WAITS.contains(&self.name.as_str()) {
             command.env("RUST_TEST_THREADS", WAITING_AT_A_TIME);
         }
@@ -192,6 +258,10 @@ impl Program {
         names.for_each(|name| *name = format!("{} {name}", self.name));
         let wall = started.elapsed().as_secs();
         own.programs.insert(self.name.clone(), Took { wall, processor });
+        if when == When::BeforeARelease && own.passed == 0 && own.failed == 0 {
+            own.failed = 1;
+            own.failures.push(format!("{} has none of {:?}", self.name, self.before_a_release()));
+        }
         add(total, own);
         println!("{lane}== {} took {wall} s", self.name);
         Ok(())
@@ -379,6 +449,21 @@ mod tests {
         assert_eq!((found.name.as_str(), found.is_end_to_end(), found.waits()), ("e2e/story", true, true));
         assert_eq!(program(&line(false)), None);
         assert_eq!(program(r#"{"reason":"build-finished","success":true}"#), None);
+    }
+
+    /// Those that match no test would be skipped for nothing, and run never.
+    #[test]
+    fn what_only_runs_before_a_release_exists() {
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/e2e/tests");
+        for (program, selected) in BEFORE_A_RELEASE {
+            assert!(FIRST.contains(&program), "{program}");
+            let folder = tests.join(program.strip_prefix("e2e/").unwrap());
+            for tests in selected {
+                let (module, test) = tests.split_once("::").unwrap();
+                let source = std::fs::read_to_string(folder.join(module).with_extension("rs")).unwrap();
+                assert!(source.contains(&format!("#[test]\nfn {test}")), "{program} has no {tests}");
+            }
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::writes::{leaves_sizes_alone, only_evicted_from};
 use anyhow::Result;
 use foo_e2e::autoscaler::{Autoscaler, node_group};
 use foo_e2e::in_world;
+use foo_testbed::on_this_machine;
 use foo_testbed::world::kinds::{History, Kind, number, text};
 use foo_testbed::world::{AFTER_DRAIN, MachineView, Pool, PoolView, QUIET_PERIOD, REGION, SOON};
 use serde_json::{Value, json};
@@ -58,7 +59,10 @@ impl Watch {
         self.ghosts.retain(|id, _| now.contains(id) && !view.instances.contains_key(id));
         for id in now.iter().filter(|id| !view.instances.contains_key(*id)) {
             let since = *self.ghosts.entry(id.clone()).or_insert_with(Instant::now);
-            assert!(since.elapsed() < Duration::from_secs(20), "{id} is terminated and still listed: {view}");
+            assert!(
+                since.elapsed() < on_this_machine(Duration::from_secs(20)),
+                "{id} is terminated and still listed: {view}"
+            );
         }
         self.listed = now;
         let wanted = view.machine_pool.as_ref().and_then(|pool| number(pool, "/spec/replicas"));
@@ -66,7 +70,10 @@ impl Watch {
             self.wrong_size = None;
         } else {
             let since = *self.wrong_size.get_or_insert_with(Instant::now);
-            assert!(since.elapsed() < PATIENCE, "for too long not as many as requested: {view}");
+            assert!(
+                since.elapsed() < on_this_machine(PATIENCE),
+                "for too long not as many as requested: {view}"
+            );
         }
     }
 

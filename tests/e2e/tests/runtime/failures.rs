@@ -124,17 +124,17 @@ async fn core_asks_ever_more_rarely(calls: &Calls) -> Result<()> {
 #[test]
 fn with_policy_ignore_only_a_refusal_blocks_the_cluster() {
     on_management(async |management| {
-        let healed = Arc::default();
-        let served =
-            Served::start(management, troubled(FailurePolicy::Ignore, &healed, &Calls::default())?).await?;
+        let (healed, calls) = (Arc::default(), Calls::default());
+        let served = Served::start(management, troubled(FailurePolicy::Ignore, &healed, &calls)?).await?;
         register(management, "policy-ignore", served.port).await?;
         clusters(management, "policy-ignore").await?;
         for name in ["slow", "panics"] {
             is_created(management, "policy-ignore", name).await?;
         }
-        let late = served.metrics.calls("BeforeClusterCreate", CallOutcome::Late);
+        // On a busy machine core may give up first: then nothing is counted as late.
+        let calls = calls.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let panics = served.metrics.calls("BeforeClusterCreate", CallOutcome::Panic);
-        ensure!(late > 0 && panics > 0, "{late} late, {panics} panics");
+        ensure!(calls.contains_key("slow") && panics > 0, "{panics} panics, calls about {:?}", calls.keys());
         let refused = topology::has_condition(management, "policy-ignore", "refused", &[REFUSAL]).await?;
         ensure!(!topology::is_created(&refused), "{refused:#}");
         healed.store(true, Ordering::SeqCst);

@@ -105,6 +105,7 @@ fn evaluated_every(seconds: u32, tests: &[RuleTest]) {
     // JSON is YAML.
     std::fs::write(folder.path().join("tests.yaml"), file.to_string()).unwrap();
     let output = Command::new(promtool())
+        .env("GOGC", "400")
         .args(["test", "rules", "tests.yaml"])
         .current_dir(folder.path())
         .output()
