@@ -5,6 +5,7 @@
 //!
 //! * `pool`, `machine`, `cluster`, `control_plane`, `node_config`, `identity`, `plan`, `templates`: the kinds, with their CEL
 //!   rules. `edits.rs` has what is immutable.
+//! * `shared`, `maintenance`: types that several kinds have.
 //! * `capi`: what the provider reads of Cluster API's objects. `tests/contract` checks every field against the upstream
 //!   CRDs.
 //! * `names`, `labels`, `conditions`, `patterns` (texts that become part of a path or a host): what others rely on.
@@ -27,6 +28,7 @@ pub mod in_aws;
 mod interruption;
 pub mod labels;
 pub mod machine;
+pub mod maintenance;
 pub mod names;
 pub mod node_config;
 pub mod patterns;

@@ -28,7 +28,6 @@ mod image;
 pub mod image_source;
 mod instance;
 mod launch;
-pub mod life;
 mod replace;
 mod requirements;
 mod status;
@@ -44,13 +43,13 @@ pub use image::{
     Ami, ImageArchitecture, ImageFamily, ImageLookup, ImagePolicy, ImageVariant, RecommendedImage,
 };
 pub use instance::{
-    CpuCredits, CpuOptions, HostnameType, PrivateDnsNameOptions, Switch, Tenancy, is_burstable,
+    BandwidthWeighting, CpuCredits, CpuOptions, HostnameType, PrivateDnsNameOptions, Switch, Tenancy,
+    is_burstable,
 };
 pub use launch::{
     DataVolume, HttpTokens, MetadataOptions, MixedInstances, MixedInstancesOverride, OnDemandStrategy, Spot,
     SpotStrategy, UserDataBucket, UserDataStorage, Volume, VolumeType,
 };
-pub use life::{MaintenanceWindow, Weekday};
 pub use replace::{Remediation, Rollout, RolloutFailurePolicy, RolloutStrategy, ScaleIn, VictimPolicy};
 pub use requirements::{
     AcceleratorManufacturer, AcceleratorType, AtLeast, CpuManufacturer, DecimalRange, Inclusion,
@@ -61,6 +60,7 @@ pub use status::{
 };
 pub use traffic::TargetHealth;
 
+use crate::maintenance::MaintenanceWindow;
 use crate::patterns;
 use crate::shared::{DeletionPolicy, NetworkReference};
 use crate::tags::{lengths_of_keys, no_control_characters, reserved_keys};
@@ -254,6 +254,10 @@ pub struct FooMachinePoolSpec {
     /// Default: as the AWS account has it for the instance family. A change replaces the instances (`rollout`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_credits: Option<CpuCredits>,
+    /// How the instances divide their baseline bandwidth between network and EBS. All instance types that the spec names have to offer
+    /// it. Default: as the instance type has it. A change replaces the instances (`rollout`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth_weighting: Option<BandwidthWeighting>,
     /// Whether the instances can run AWS Nitro Enclaves. Their instance types must support them. Default: false. A change
     /// replaces the instances (`rollout`).
     #[serde(default)]

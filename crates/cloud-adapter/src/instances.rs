@@ -142,6 +142,7 @@ fn type_info(info: &aws::InstanceTypeInfo) -> Result<InstanceTypeInfo, Gap> {
     let memory = info.memory_info().and_then(aws::MemoryInfo::size_in_mib);
     let network = info.network_info();
     let efa = network.and_then(aws::NetworkInfo::efa_info);
+    let weightings = network.map(aws::NetworkInfo::bandwidth_weightings).unwrap_or_default().iter();
     let gpus = info.gpu_info().map(aws::GpuInfo::gpus).unwrap_or_default().iter();
     let nvidia =
         gpus.filter(|gpu| gpu.manufacturer().is_some_and(|name| name.eq_ignore_ascii_case("nvidia")));
@@ -154,6 +155,7 @@ fn type_info(info: &aws::InstanceTypeInfo) -> Result<InstanceTypeInfo, Gap> {
         architecture: architecture(info).ok_or(Gap("supportedArchitectures"))?,
         network_cards: network.and_then(|it| u32::try_from(it.maximum_network_cards()?).ok()).unwrap_or(1),
         efa_interfaces: efa.and_then(|it| u32::try_from(it.maximum_efa_interfaces()?).ok()).unwrap_or(0),
+        bandwidth_weightings: weightings.filter_map(|it| it.as_str().parse().ok()).collect(),
     })
 }
 

@@ -159,7 +159,8 @@ pub trait Groups: Send + Sync {
     async fn describe_hooks(&self, name: &GroupName) -> Result<Hooks>;
     /// Creates a lifecycle hook, or changes it from `before`, as it was read. AWS sends a test message to a target. Waits that
     /// have begun keep the earlier settings. A call keeps what it leaves out, and only the target can be cleared: a hook that had
-    /// `metadata` has to be deleted first to lose it. `Invalid` if AWS cannot send to the target.
+    /// `metadata` has to be deleted first to lose it. Without `before`, a target that the hook has stays. `Invalid` if AWS cannot send
+    /// to the target.
     async fn put_hook(
         &self,
         group: &GroupName,

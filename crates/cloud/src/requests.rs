@@ -2,8 +2,8 @@
 
 use crate::error::CloudError;
 use foo_model::{
-    AwsTime, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId, Process, SecurityGroupId,
-    SubnetId, TemplateVersion, UserData, Zone,
+    AwsTime, BandwidthWeighting, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId,
+    Process, SecurityGroupId, SubnetId, TemplateVersion, UserData, Zone,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -147,6 +147,8 @@ pub struct InstanceTypeInfo {
     pub network_cards: u32,
     /// Maximum number of Elastic Fabric Adapter interfaces: 0 if it has none.
     pub efa_interfaces: u32,
+    /// Bandwidth weightings that it offers, of those that the provider knows: empty if its bandwidth cannot be configured.
+    pub bandwidth_weightings: BTreeSet<BandwidthWeighting>,
 }
 
 /// An EBS volume.

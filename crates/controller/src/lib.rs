@@ -18,7 +18,8 @@
 //! | `calls` | the passes of domains that are made of AWS calls: a new one is a `Driver` there |
 //! | `announcements` | events of AWS, through a queue |
 //! | `leader`, `installation`, `owners` | who leads; which management cluster this is; which ownerReferences are believed |
-//! | `clock`, `clock_warnings` | times of the API server and of AWS; conditions that name a clock that differs |
+//! | `clock`, `clock_warnings`, `maintenance` | times of the API server and of AWS, and which clock differs; when maintenance windows are open |
+//! | `warnings` | warnings in the message of `Ready` |
 //! | `kubeconfig`, `expiry` | credentials of workload clusters |
 //! | `metrics`, `labels`, `census`, `unmanaged_groups`, `telemetry`, `debug`, `diagnostics`, `admin`, `readiness`, `liveness` | what operators see |
 //!
@@ -57,6 +58,7 @@ mod lanes;
 pub mod leader;
 pub mod liveness;
 pub mod lookup;
+mod maintenance;
 pub mod metrics;
 pub mod node_config;
 mod owners;
@@ -72,6 +74,7 @@ pub mod run;
 pub mod tasks;
 pub mod telemetry;
 pub mod unmanaged_groups;
+mod warnings;
 pub mod watch;
 mod workload_name;
 

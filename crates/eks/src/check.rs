@@ -5,7 +5,7 @@
 
 mod facts;
 
-use crate::desired::DeletionPolicy;
+use crate::desired::{AddonVersion, DeletionPolicy};
 use crate::{Action, Desired, Memory, Observed, Plan, Recorded};
 use facts::Facts;
 use foo_calls::Violation;
@@ -46,6 +46,7 @@ pub fn violations(
         check(may_delete_cluster(&facts, change), "deletes a cluster without cause", action);
         check(may_delete_entry(&facts, change), "deletes our own entry", action);
         check(deletes_only_own(&facts, change), "deletes foreign resources", action);
+        check(follows_in_window(&facts, change), "updates an add-on outside of maintenance windows", action);
         let same = plan.actions.iter().filter(|it| it.change == *change);
         check(same.count() == 1, "does the same twice", action);
         if moves_cluster(change) {
@@ -194,4 +195,14 @@ fn deletes_only_own(facts: &Facts<'_>, change: &Change) -> bool {
         | Change::Tags { .. }
         | Change::Oidc(_) => true,
     }
+}
+
+/// The version of an add-on that follows EKS changes in a maintenance window, before an upgrade of the cluster, or because EKS offers only
+/// the new one for the cluster's version.
+fn follows_in_window(facts: &Facts<'_>, change: &Change) -> bool {
+    let Change::Addon { name, change: AddonChange::Update(new), .. } = change else { return true };
+    let follows = facts.desired.addons.get(name).is_some_and(|it| it.version == AddonVersion::Latest);
+    let Some(present) = facts.addon_version(name).filter(|_| follows) else { return true };
+    let Some(version) = new.version.as_deref().filter(|version| *version != present) else { return true };
+    facts.is_in_window() || facts.is_to_be_upgraded() || facts.offers_instead(name, present, version)
 }

@@ -21,8 +21,12 @@ pub(crate) struct Draft {
     pub(crate) notes: Vec<Note>,
     /// An update of the version is under way or next: from what to what.
     pub(crate) upgrading: Option<String>,
-    /// Something is waited for.
+    /// Something is waited for, besides a maintenance window.
     pub(crate) unsettled: bool,
+    /// Something waits for a maintenance window.
+    pub(crate) awaits_window: bool,
+    /// The updates of add-ons that wait for one, in words.
+    pub(crate) held: Vec<String>,
     pub(crate) reads: BTreeMap<Query, Timestamp>,
     /// What EKS is working on: one of these is asked at a time.
     pub(crate) waits: BTreeSet<Query>,
@@ -51,6 +55,8 @@ pub(crate) enum Weight {
     Pending,
     /// Nothing is left to do here.
     Idle,
+    /// It begins in a maintenance window, and nothing is wrong until then.
+    Scheduled,
 }
 
 impl Draft {
@@ -62,6 +68,8 @@ impl Draft {
             notes: Vec::new(),
             upgrading: None,
             unsettled: false,
+            awaits_window: false,
+            held: Vec::new(),
             reads: BTreeMap::new(),
             waits: BTreeSet::new(),
             read: BTreeSet::new(),
@@ -94,7 +102,11 @@ impl Draft {
         reason: Reason,
         message: impl Into<String>,
     ) {
-        self.unsettled |= weight != Weight::Idle;
+        match weight {
+            Weight::Failed | Weight::Pending => self.unsettled = true,
+            Weight::Idle => {}
+            Weight::Scheduled => self.awaits_window = true,
+        }
         self.notes.push(Note { kind, weight, reason, message: message.into() });
     }
 

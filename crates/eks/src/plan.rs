@@ -1,6 +1,6 @@
 //! The order of the queries.
 
-use crate::draft::Draft;
+use crate::draft::{Draft, Weight};
 use crate::recorded::UpdateKind;
 use crate::report::Report;
 use crate::situation::{Situation, situation};
@@ -69,6 +69,7 @@ fn finish(situation: &Situation<'_>, mut draft: Draft, deletion: Deletion) -> Pl
     let paused = situation.desired.paused;
     let reads =
         if paused || deletion == Deletion::Done { Vec::new() } else { reads::reads(situation, &mut draft) };
+    let is_idle = draft.actions.is_empty() && !draft.unsettled && deletion == Deletion::NotAsked;
     let report = Report {
         conditions: summary::conditions(situation, &draft, deletion),
         cluster: summary::cluster(situation),
@@ -76,9 +77,16 @@ fn finish(situation: &Situation<'_>, mut draft: Draft, deletion: Deletion) -> Pl
         upgrading: draft.upgrading.is_some(),
         reads,
         again_at: draft.next_timer(situation.now),
-        settled: draft.actions.is_empty() && !draft.unsettled && deletion == Deletion::NotAsked,
+        settled: is_idle && !draft.awaits_window,
+        awaits_window: draft.awaits_window && deletion == Deletion::NotAsked && !is_under_way(&draft),
         deletion,
     };
     draft.memory.calls.record = Some(draft.record.clone());
     Plan { actions: draft.actions, report, record: draft.record, memory: draft.memory }
+}
+
+/// Whether anything is sent, or waited for besides a window. What has failed is not under way.
+fn is_under_way(draft: &Draft) -> bool {
+    let is_pending = draft.notes.iter().any(|note| note.weight == Weight::Pending);
+    is_pending || !draft.actions.is_empty() || !draft.waits.is_empty()
 }

@@ -1,6 +1,6 @@
 //! Turns what was found and what is written into a plan into conditions. Decides nothing.
 
-use crate::draft::{Draft, Note};
+use crate::draft::{Draft, Note, Weight};
 use crate::report::{Condition, ConditionKind};
 use crate::situation::Situation;
 use crate::steps::wait::in_words;
@@ -39,14 +39,21 @@ fn one(situation: &Situation<'_>, draft: &Draft, deletion: Deletion, kind: Condi
     }
     let notes = sorted(draft, kind);
     if let Some(worst) = notes.first() {
-        let asks = worst.reason == Reason::AskingEks;
-        let status = if asks { Status::Unknown } else { Status::False };
-        return condition(kind, status, worst.reason, message(&notes));
+        return condition(kind, status(worst), worst.reason, message(&notes));
     }
     if !is_ready_to_configure(situation) && kind != ConditionKind::ClusterReady {
         return condition(kind, Status::False, Reason::WaitingForEksCluster, String::new());
     }
     good(situation, kind)
+}
+
+/// The status of a condition whose worst note this is.
+fn status(worst: &Note) -> Status {
+    match (worst.reason, worst.weight) {
+        (Reason::AskingEks, _) => Status::Unknown,
+        (_, Weight::Failed | Weight::Pending | Weight::Idle) => Status::False,
+        (_, Weight::Scheduled) => Status::True,
+    }
 }
 
 fn is_ready_to_configure(situation: &Situation<'_>) -> bool {

@@ -10,6 +10,7 @@
 //! * `targets`: the health of instances behind load balancers; `notifications`: what AWS reports to topics;
 //! * `applied`: what the spec has set in a group;
 //! * `operation`: the one list of AWS operations, for limits, metrics and the IAM policy;
+//! * `maintenance`: when the provider may begin what it does by its own choice;
 //! * `signal`, `event`: what AWS announces, and what the provider reports;
 //! * `reason`: the reasons of conditions with their remedies;
 //! * `names`: the names and tags of everything that the provider creates.
@@ -28,6 +29,7 @@ pub mod hook;
 pub mod ids;
 pub mod lifetime;
 pub mod machine;
+mod maintenance;
 pub mod names;
 pub mod network;
 pub mod notifications;
@@ -61,6 +63,7 @@ pub use lifetime::expires_at;
 pub use machine::{
     Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine, MachinePause, NodeState, RemovalMark,
 };
+pub use maintenance::{Maintenance, WindowHold};
 pub use names::machine_name;
 pub use notifications::{NotificationType, Notifications};
 pub use object::{ObjectPlace, Storage};
@@ -71,10 +74,10 @@ pub use settings::{GroupSettings, GroupSettingsChange, Protection};
 pub use signal::{Signal, SignalKind};
 pub use targets::{HealthInGroups, TargetHealth, TargetState, Targets, health_in};
 pub use template::{
-    CapacityReservation, Cores, CpuCredits, Efa, HostnameType, InstanceOptions, InstancesMix, LaunchTemplate,
-    MetadataOptions, MixOverride, NetworkInterface, OnDemandStrategy, Placement, PlacementGroup, Primary,
-    PrivateDns, ReservationPreference, SpotOptions, SpotStrategy, StoredUserData, TemplateContent,
-    TemplateHashes, TemplateRecord, Tenancy, UserData, Volume, VolumeType,
+    BandwidthWeighting, CapacityReservation, Cores, CpuCredits, Efa, HostnameType, InstanceOptions,
+    InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, NetworkInterface, OnDemandStrategy,
+    Placement, PlacementGroup, Primary, PrivateDns, ReservationPreference, SpotOptions, SpotStrategy,
+    StoredUserData, TemplateContent, TemplateHashes, TemplateRecord, Tenancy, UserData, Volume, VolumeType,
 };
 pub use time::{
     Agreement, Aws, AwsTime, Comparison, Difference, Kubernetes, KubernetesTime, Seconds, TimeOf, Timestamp,

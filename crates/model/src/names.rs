@@ -7,7 +7,8 @@ use crate::{InstanceId, MachineName};
 /// Annotation on the FooMachinePool: its roll-out is stopped for as long as it is there.
 pub const ROLLOUT_PAUSED_ANNOTATION: &str = "infrastructure.foo.com/rollout-paused";
 
-/// Annotation on the FooMachinePool: as long as it is there, instances are replaced outside of its maintenance windows, too.
+/// Annotation on the FooMachinePool or the FooControlPlane: as long as it is there, its maintenance windows are open. Instances are
+/// replaced, or add-ons that follow EKS updated, at any time.
 pub const ROLLOUT_NOW_ANNOTATION: &str = "infrastructure.foo.com/rollout-now";
 
 /// Annotation on the FooMachinePool: content that a roll-out gave up on, as `<spec hash>: <what failed>`. Written by the

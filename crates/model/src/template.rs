@@ -164,6 +164,9 @@ pub struct InstanceOptions {
     /// Elastic Fabric Adapter interfaces.
     #[serde(skip_serializing_if = "is_default")]
     pub efa: Option<Efa>,
+    /// How the baseline bandwidth is divided between network and EBS; as the instance type has it if absent.
+    #[serde(skip_serializing_if = "is_default")]
+    pub bandwidth_weighting: Option<BandwidthWeighting>,
 }
 
 /// Elastic Fabric Adapter interfaces, one on each network card.
@@ -318,6 +321,36 @@ pub enum Tenancy {
 pub enum CpuCredits {
     Standard,
     Unlimited,
+}
+
+/// How the baseline bandwidth is divided between network and EBS, as EC2 names it (EC2 API Reference,
+/// LaunchTemplateNetworkPerformanceOptionsRequest).
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    strum::EnumString,
+)]
+pub enum BandwidthWeighting {
+    /// As the instance type has it.
+    #[serde(rename = "default")]
+    #[strum(serialize = "default")]
+    Default,
+    /// More for the network, less for EBS.
+    #[serde(rename = "vpc-1")]
+    #[strum(serialize = "vpc-1")]
+    Vpc1,
+    /// More for EBS, less for the network.
+    #[serde(rename = "ebs-1")]
+    #[strum(serialize = "ebs-1")]
+    Ebs1,
 }
 
 /// Private DNS names of instances; as the subnet has them where absent.

@@ -4,9 +4,7 @@ use crate::desired::{Desired, Goal};
 use crate::draft::Draft;
 use crate::memory::Memory;
 use crate::observed::Observed;
-use crate::situation::{
-    Situation, WindowHold, announcement_states, next_expiry, window_changes, window_hold,
-};
+use crate::situation::{Situation, announcement_states, next_expiry, window_hold};
 use crate::steps::{
     ends, expire, group, hooks, interrupt, machines, objects, own, remediate, remove, replace, retain, size,
     template, victims,
@@ -19,8 +17,6 @@ use std::time::Duration;
 const CLOCKS_AGAIN: Duration = Duration::from_secs(30);
 /// The shortest pause between two passes for the health of targets.
 const HEALTH_AGAIN: Duration = Duration::from_secs(5);
-/// How soon a pool is planned again whose maintenance window closed during the pass.
-const WINDOW_AGAIN: Duration = Duration::from_secs(10);
 
 /// Decides what to do next about one pool.
 ///
@@ -110,12 +106,11 @@ fn read_targets_again(situation: &Situation<'_>, draft: &mut Draft) {
 /// Plans again when a maintenance window opens or closes, if that matters.
 fn wake_at_window(situation: &Situation<'_>, draft: &mut Draft) {
     let replaces = situation.rollout.phase.is_replacing() || situation.expiry.due > 0;
-    if let Some(changes) = window_changes(situation).filter(|_| replaces) {
-        draft.wake_at(changes);
-    }
-    // The caller learns the next window before the next plan.
-    if replaces && window_hold(situation) == Some(WindowHold::Over) {
-        draft.wake_at(situation.observed.now.plus(WINDOW_AGAIN));
+    let now = situation.observed.now;
+    let changes = situation.desired.maintenance.changes(now);
+    let again = window_hold(situation).and_then(|hold| hold.again_at(now));
+    for at in changes.into_iter().chain(again).filter(|_| replaces) {
+        draft.wake_at(at);
     }
 }
 

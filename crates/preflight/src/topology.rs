@@ -2,9 +2,8 @@
 
 use foo_api::FooMachinePoolSpec;
 use foo_api::cluster::ManagedNetwork;
-use foo_api::pool::{
-    Ami, InstanceRequirements, MaintenanceWindow, MixedInstances, RolloutStrategy, SmallestInstance,
-};
+use foo_api::maintenance::MaintenanceWindow;
+use foo_api::pool::{Ami, InstanceRequirements, MixedInstances, RolloutStrategy, SmallestInstance};
 use foo_api::shared::{NetworkReference, unsigned};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use std::collections::BTreeSet;
@@ -39,6 +38,8 @@ pub struct Eks {
     pub role: Option<String>,
     /// Ids of its own subnets; all of the cluster's if there is none.
     pub subnets: Vec<String>,
+    /// When the provider may update its add-ons.
+    pub windows: Vec<MaintenanceWindow>,
 }
 
 /// What a pool asks of AWS.

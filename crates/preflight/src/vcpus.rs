@@ -123,6 +123,7 @@ mod tests {
                 architecture: "x86_64".to_owned(),
                 network_cards: 1,
                 efa_interfaces: 0,
+                bandwidth_weightings: BTreeSet::new(),
             };
             (name, info)
         };

@@ -56,7 +56,12 @@ pub(crate) fn of_templates(request: &ValidateTopologyRequest) -> Result<Option<T
         vpc: network.vpc_id,
         subnets: network.subnets,
         managed,
-        eks: eks.map(|eks| Eks { version, role: None, subnets: eks.subnets }),
+        eks: eks.map(|eks| Eks {
+            version,
+            role: None,
+            subnets: eks.subnets,
+            windows: eks.maintenance_windows,
+        }),
         pools,
     }))
 }
@@ -95,6 +100,8 @@ pub(crate) fn of_cluster(cluster: &Object, version: &str) -> Result<Option<Topol
             version: version.to_owned(),
             role,
             subnets: variables.find(CONTROL_PLANE_SUBNETS)?.unwrap_or_default(),
+            // As those of pools, they are read from the patched templates.
+            windows: Vec::new(),
         }),
     };
     let mut pools = Vec::new();

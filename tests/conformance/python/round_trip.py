@@ -127,10 +127,13 @@ def test_network_and_catalogue():
     assert {(each["GroupId"], each["GroupName"]) for each in groups} == {
         (SECURITY_GROUP, "sim-node"), ("sg-0d000000000000001", "default")
     }, groups
-    types = EC2.describe_instance_types(InstanceTypes=["p4d.24xlarge", "m7g.large"])["InstanceTypes"]
+    names = ["p4d.24xlarge", "m7g.large", "m8i.large"]
+    types = EC2.describe_instance_types(InstanceTypes=names)["InstanceTypes"]
     by_name = {each["InstanceType"]: each for each in types}
     assert by_name["p4d.24xlarge"]["GpuInfo"]["Gpus"][0]["Count"] == 8
     assert by_name["m7g.large"]["ProcessorInfo"]["SupportedArchitectures"] == ["arm64"]
+    assert "BandwidthWeightings" not in by_name["m7g.large"]["NetworkInfo"]
+    assert set(by_name["m8i.large"]["NetworkInfo"]["BandwidthWeightings"]) == {"default", "vpc-1", "ebs-1"}
     pages = EC2.get_paginator("describe_instance_types").paginate(PaginationConfig={"PageSize": 5})
     assert sum(len(page["InstanceTypes"]) for page in pages) >= 12
     image = EC2.describe_images(ImageIds=[IMAGE])["Images"][0]
@@ -632,6 +635,7 @@ def test_template_data_round_trip():
         CpuOptions={"CoreCount": 1, "ThreadsPerCore": 1},
         CapacityReservationSpecification={"CapacityReservationPreference": "open"},
         PrivateDnsNameOptions={"HostnameType": "ip-name", "EnableResourceNameDnsARecord": True},
+        NetworkPerformanceOptions={"BandwidthWeighting": "vpc-1"},
         LicenseSpecifications=[{"LicenseConfigurationArn": "arn:x"}],
         InstanceRequirements={
             "VCpuCount": {"Min": 2, "Max": 4},

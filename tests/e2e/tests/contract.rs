@@ -6,6 +6,8 @@ mod adoption;
 mod capacity;
 #[path = "contract/deletion.rs"]
 mod deletion;
+#[path = "contract/hooks.rs"]
+mod hooks;
 #[path = "contract/machines.rs"]
 mod machines;
 #[path = "contract/node_group.rs"]

@@ -1,6 +1,7 @@
 //! Mode `eks`: an EKS cluster that the provider creates, changes, upgrades and deletes.
 #![expect(clippy::struct_excessive_bools, reason = "each is a setting of its own in EKS")]
 
+use crate::maintenance::MaintenanceWindow;
 use crate::patterns;
 use crate::shared::DeletionPolicy;
 use crate::tags::{lengths_of_keys, reserved_keys};
@@ -84,6 +85,16 @@ pub struct Eks {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 50), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub addons: Vec<Addon>,
+    /// When the provider may begin to update add-ons by its own choice: those with the version `Latest`, when another version is the
+    /// default of EKS, as after an upgrade of the Kubernetes version. Outside of all windows it begins no such update, and ends what has
+    /// begun. At any time it does what the spec requests: upgrades, the configuration of the cluster and of add-ons, named versions of
+    /// add-ons, new ones and those that are removed. It also updates at any time an add-on whose version EKS does not offer for the
+    /// cluster's Kubernetes version, and each one while a newer Kubernetes version is requested than the cluster has. The annotation
+    /// `infrastructure.foo.com/rollout-now` of the FooControlPlane opens the windows until it is removed. Default: at any time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 10))]
+    #[x_kube(merge_strategy = ListMerge::Atomic)]
+    pub maintenance_windows: Vec<MaintenanceWindow>,
     /// IAM roles of service accounts (EKS Pod Identity). The add-on `eks-pod-identity-agent` has to be installed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 200), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["namespace", "serviceAccount"]))]
@@ -295,7 +306,7 @@ pub struct Addon {
     #[schemars(length(min = 1, max = 100), regex(pattern = r"^[a-z0-9][a-z0-9_-]*$"))]
     pub name: String,
     /// Version of the add-on, for example `v1.18.3-eksbuild.1`, or `Latest`: the one that EKS installs by default with the cluster's
-    /// Kubernetes version, looked up again when that changes. Default: `Latest`.
+    /// Kubernetes version, looked up again when that changes, and installed within `maintenanceWindows`. Default: `Latest`.
     #[serde(default = "latest")]
     #[schemars(length(min = 1, max = 100), regex(pattern = r"^(Latest|v[0-9A-Za-z.+-]+)$"))]
     pub version: String,

@@ -128,6 +128,14 @@ pub const NOTHING: &[Reasoned] = &[
          admits",
         &[(POOL, "spec.lifecycleHooks[].name"), (POOL, "spec.lifecycleHooks[].notificationMetadata")],
     ),
-    ("a time", &[(POOL, "spec.maintenanceWindows[].start"), (POOL, "spec.maintenanceWindows[].timeZone")]),
+    (
+        "a time",
+        &[
+            (POOL, "spec.maintenanceWindows[].start"),
+            (POOL, "spec.maintenanceWindows[].timeZone"),
+            (CONTROL_PLANE, "spec.eks.maintenanceWindows[].start"),
+            (CONTROL_PLANE, "spec.eks.maintenanceWindows[].timeZone"),
+        ],
+    ),
     ("the manager's own credentials; there is nothing to set", &[(IDENTITY, "spec.controller")]),
 ];

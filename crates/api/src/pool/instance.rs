@@ -1,10 +1,12 @@
-//! Settings of instances for which EC2 has defaults: monitoring, addresses, tenancy, processors, DNS names.
+//! Settings of instances for which EC2 has defaults: monitoring, addresses, tenancy, processors, bandwidth, DNS
+//! names.
 
 use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Tenancy of instances, as EC2 names it (EC2 User Guide, "Amazon EC2 Dedicated Instances").
+/// Tenancy of instances, as EC2 names it (EC2 User Guide, "Amazon EC2 Dedicated Instances"). A change replaces the instances
+/// (`rollout`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Tenancy {
@@ -57,7 +59,7 @@ pub fn is_burstable(instance_type: &str) -> bool {
 }
 
 /// How burstable instances (T2, T3, T3a, T4g) use processors above their baseline, as EC2 names it (EC2 User Guide,
-/// "Burstable performance instances").
+/// "Burstable performance instances"). A change replaces the instances (`rollout`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CpuCredits {
@@ -65,6 +67,23 @@ pub enum CpuCredits {
     Standard,
     /// As long as they need; EC2 charges for what exceeds the credits.
     Unlimited,
+}
+
+/// How instances divide their baseline bandwidth between network and EBS, as EC2 names it (EC2 User Guide, "EC2 instance bandwidth
+/// weighting configuration"): with `vpc-1` the network has more and EBS less, with `ebs-1` EBS has more and the network less, with
+/// `default`, or if absent, both have what is standard for the instance type. All instance types that the spec names have to offer `vpc-1`
+/// or `ebs-1`. A change replaces the instances (`rollout`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum BandwidthWeighting {
+    /// As the instance type has it.
+    #[serde(rename = "default")]
+    Default,
+    /// More for the network, less for EBS.
+    #[serde(rename = "vpc-1")]
+    Vpc1,
+    /// More for EBS, less for the network.
+    #[serde(rename = "ebs-1")]
+    Ebs1,
 }
 
 /// Private DNS names of instances (EC2 User Guide, "Amazon EC2 instance hostname types").

@@ -42,7 +42,8 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
         placement,
         capacity_reservation,
         license_configurations,
-        efa: _,
+        efa: _, // Of the network interfaces.
+        bandwidth_weighting,
     } = options;
     let groups = non_empty(security_groups.iter().map(|id| id.as_str().to_owned()));
     let interfaces = non_empty(options.network_interfaces().map(|it| interface(it, groups.clone())));
@@ -76,6 +77,11 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
             nitro_enclaves.then(|| aws::LaunchTemplateEnclaveOptionsRequest::builder().enabled(true).build()),
         )
         .set_private_dns_name_options(private_dns_names(*private_dns))
+        .set_network_performance_options(bandwidth_weighting.map(|weighting| {
+            aws::LaunchTemplateNetworkPerformanceOptionsRequest::builder()
+                .bandwidth_weighting(<&str>::from(weighting).into())
+                .build()
+        }))
         .set_user_data(encoded(user_data))
         .set_tag_specifications(non_empty(tag_specifications(tags)))
         .build()

@@ -4,10 +4,10 @@ use crate::canned::{Canned, Form, autoscaling_response, ec2_response};
 use foo_cloud::{Compute, Groups, Made};
 use foo_model::hook::{HookConfig, HookResult, HookTarget, LifecycleHook, Transition};
 use foo_model::{
-    CapacityReservation, Cores, CpuCredits, Efa, GroupChange, GroupSettings, HostnameType, InstanceOptions,
-    InstancesMix, MetadataOptions, MixOverride, NewGroup, OnDemandStrategy, Placement, PlacementGroup,
-    Primary, PrivateDns, ReservationPreference, Seconds, SpotOptions, SpotStrategy, TemplateContent,
-    TemplateVersion, Tenancy, UserData, Volume, VolumeType,
+    BandwidthWeighting, CapacityReservation, Cores, CpuCredits, Efa, GroupChange, GroupSettings,
+    HostnameType, InstanceOptions, InstancesMix, MetadataOptions, MixOverride, NewGroup, OnDemandStrategy,
+    Placement, PlacementGroup, Primary, PrivateDns, ReservationPreference, Seconds, SpotOptions,
+    SpotStrategy, TemplateContent, TemplateVersion, Tenancy, UserData, Volume, VolumeType,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -179,6 +179,7 @@ async fn options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_
         capacity_reservation: Some(CapacityReservation::Id("cr-1".into())),
         license_configurations: ["arn:b".to_owned(), "arn:a".to_owned()].into(),
         efa: None,
+        bandwidth_weighting: Some(BandwidthWeighting::Vpc1),
     };
     let plain = content();
     let mut content = TemplateContent { options, ..plain.clone() };
@@ -219,6 +220,7 @@ async fn options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_
             "NetworkInterface.1.DeviceIndex=0",
             "NetworkInterface.1.SecurityGroupId.1=sg-1",
             "NetworkInterface.1.SecurityGroupId.2=sg-2",
+            "NetworkPerformanceOptions.BandwidthWeighting=vpc-1",
             "Placement.GroupName=spread",
             "Placement.PartitionNumber=3",
             "Placement.Tenancy=dedicated",

@@ -503,7 +503,7 @@ async fn facts_about_images_types_and_the_network() {
     assert_eq!(wire.parameter(name).await, Ok(Some(found[1].id.to_string())));
     assert_eq!(wire.parameter("/no/such/parameter").await, Ok(None));
 
-    let types = ["g5.xlarge".into(), "m7i.large".into(), "p4d.24xlarge".into()];
+    let types = ["g5.xlarge".into(), "m7i.large".into(), "m8i.large".into(), "p4d.24xlarge".into()];
     let mut found = wire.describe_instance_types(&types).await.unwrap();
     let mut same = direct.describe_instance_types(&types).await.unwrap();
     found.sort_by(|a, b| a.instance_type.cmp(&b.instance_type));
@@ -511,7 +511,9 @@ async fn facts_about_images_types_and_the_network() {
     assert_eq!(found, same);
     assert_eq!((found[0].nvidia_gpus, found[1].vcpus, found[1].memory_mib), (1, 2, 8_192));
     let network: Vec<_> = found.iter().map(|it| (it.network_cards, it.efa_interfaces)).collect();
-    assert_eq!(network, [(1, 0), (1, 0), (4, 4)]);
+    assert_eq!(network, [(1, 0), (1, 0), (1, 0), (4, 4)]);
+    let weightings: Vec<_> = found.iter().map(|it| it.bandwidth_weightings.len()).collect();
+    assert_eq!(weightings, [0, 0, 3, 0]);
     assert_eq!(
         wire.describe_instance_types(&["m0.none".into()]).await.unwrap_err().kind,
         ErrorKind::NotFound

@@ -10,6 +10,7 @@ use crate::clock_warnings;
 use crate::clouds::{CloudKey, CloudRegion};
 use crate::credentials::Credentials;
 use crate::owners;
+use crate::warnings;
 use foo_api::capi::Cluster;
 use foo_api::{FooCluster, FooMachinePool, names};
 use foo_model::{Blocked, Reason};
@@ -112,7 +113,7 @@ impl Clusters {
         let reports = published.deleting.is_none();
         let mut status = status::status(cluster, self.networks.network(cluster), found, &published, now);
         let warnings = clock_warnings::of(&self.context, Some(&cluster.spec.region));
-        clock_warnings::add_to_ready(&mut status.conditions, &warnings);
+        warnings::add_to_ready(&mut status.conditions, &warnings);
         let written = self.status.apply_if_changed(api, cluster, cluster.status.as_ref(), &status).await?;
         if let Found::Managed(shown) = found {
             self.networks.note(cluster, &shown.network);
@@ -122,7 +123,7 @@ impl Clusters {
             self.context.events.publish(&object, blocked.reason, &blocked.message).await;
         }
         let old = cluster.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
-        clock_warnings::publish_new(&self.context, &cluster.object_ref(&()), old, &warnings).await;
+        warnings::publish_new(&self.context, &cluster.object_ref(&()), old, &warnings).await;
         Ok(written)
     }
 }

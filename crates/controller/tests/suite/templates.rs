@@ -2,7 +2,9 @@
 
 use crate::support::{NS, Pool, World, objects};
 use foo_api::FooMachinePoolSpec;
-use foo_api::pool::{Efa, MixedInstances, MixedInstancesOverride, RolloutStrategy, Volume};
+use foo_api::pool::{
+    BandwidthWeighting, Efa, MixedInstances, MixedInstancesOverride, RolloutStrategy, Volume,
+};
 use foo_simulator_core::core::group::model::LaunchSource;
 use serde_json::json;
 use std::time::Duration;
@@ -243,4 +245,28 @@ async fn a_pool_with_efa_launches_with_the_interfaces_of_its_type() {
     let interfaces = template.data.document.get_list(&["networkInterfaceSet"]).len();
     let capacity = pool.status().capacity;
     assert_eq!((interfaces, capacity["vpc.amazonaws.com/efa"].as_str()), (5, "4"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pool_with_a_bandwidth_weighting_needs_a_type_that_offers_it() {
+    let world = World::new().await;
+    let pool = world.pool("p").with(|spec| {
+        spec.instance_type = Some("m7i.large".to_owned());
+        spec.bandwidth_weighting = Some(BandwidthWeighting::Vpc1);
+    });
+    let pool = pool.begins_with(1);
+    let refused = || {
+        let condition = pool.find_condition("LaunchTemplateReady");
+        condition.filter(|it| it.reason == "BandwidthWeightingNotSupported")
+    };
+    world.until("the type has none", || refused().is_some()).await;
+    let message = refused().unwrap().message;
+    assert!(message.contains("m7i.large does not support"), "{message}");
+    pool.edits(|spec| spec.instance_type = Some("m8i.large".to_owned()));
+    world.settles().await;
+    pool.is_of(1);
+    let documents = world.region.templates();
+    let template = documents.iter().flat_map(|template| template.versions.values()).next_back().unwrap();
+    let weighting = template.data.document.get_text(&["networkPerformanceOptions", "bandwidthWeighting"]);
+    assert_eq!(weighting, Some("vpc-1"));
 }

@@ -1,7 +1,8 @@
 //! Roll-outs wait for maintenance windows.
 
 use crate::support::{Pool, World};
-use foo_api::pool::{Ami, MaintenanceWindow};
+use foo_api::maintenance::MaintenanceWindow;
+use foo_api::pool::Ami;
 use foo_model::names::ROLLOUT_NOW_ANNOTATION;
 use foo_simulator_core::core::catalogue::IMAGE_X86_64_NEWER;
 use jiff::{SignedDuration, tz::TimeZone};
@@ -9,7 +10,7 @@ use kube::ResourceExt;
 use std::time::Duration;
 
 /// A window of an hour in this time zone that opens so many minutes from now.
-fn window(world: &World, minutes: i64, zone: &str) -> MaintenanceWindow {
+pub(crate) fn window(world: &World, minutes: i64, zone: &str) -> MaintenanceWindow {
     let opens = world.context().clock.now();
     let opens = jiff::Timestamp::from_millisecond(opens.0).unwrap() + SignedDuration::from_mins(minutes);
     let start = opens.to_zoned(TimeZone::get("Europe/Berlin").unwrap()).strftime("%H:%M").to_string();

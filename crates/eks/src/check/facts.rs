@@ -7,7 +7,7 @@ use foo_model::eks::{
 };
 use foo_model::names::{TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION};
 use foo_model::network::Tags;
-use foo_model::{Adoption, AwsTime};
+use foo_model::{Adoption, AwsTime, Maintenance};
 
 /// The inputs of a plan.
 pub(super) struct Facts<'a> {
@@ -134,6 +134,37 @@ impl<'a> Facts<'a> {
     /// Whether a list does not say otherwise.
     fn is_listed(&self, list: &Query, name: &str) -> bool {
         !matches!(self.response(list), Some(QueryResult::Names(names)) if !names.contains(name))
+    }
+
+    /// Whether a maintenance window is open for certain.
+    pub(super) fn is_in_window(&self) -> bool {
+        match self.desired.maintenance {
+            Maintenance::Always => true,
+            Maintenance::Window { opens, closes } => {
+                (opens..closes).contains(&self.observed.now) && self.observed.clocks.proves_ages()
+            }
+            Maintenance::Unusable(_) => false,
+        }
+    }
+
+    /// The version that an add-on has, by the newest read of it.
+    pub(super) fn addon_version(&self, name: &str) -> Option<&'a str> {
+        let Some(QueryResult::Addon(Some(addon))) = self.response(&self.addon(name)) else { return None };
+        Some(&addon.version)
+    }
+
+    /// Whether a newer Kubernetes version is requested than the cluster is known to run.
+    pub(super) fn is_to_be_upgraded(&self) -> bool {
+        self.cluster().is_some_and(|cluster| cluster.version < self.desired.version)
+    }
+
+    /// EKS was asked, and offers the new version of an add-on for the cluster's Kubernetes version, and not the present one.
+    pub(super) fn offers_instead(&self, addon: &str, present: &str, new: &str) -> bool {
+        let Some(cluster) = self.cluster() else { return false };
+        let query = Query::AddonReleases { addon: addon.to_owned(), kubernetes: cluster.version };
+        let Some(QueryResult::AddonReleases(all)) = self.response(&query) else { return false };
+        let offers = |version: &str| all.iter().any(|it| it.version == version);
+        offers(new) && !offers(present)
     }
 
     fn addon(&self, name: &str) -> Query {

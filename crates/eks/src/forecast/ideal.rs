@@ -434,7 +434,11 @@ impl foo_calls::forecast::Ideal for Ideal<'_> {
         }
     }
 
+    /// None until a maintenance window opens: those of an idle cluster show nothing new here, and a window may be days away.
     fn reads(report: &Report, observed: &Observed) -> Vec<(Query, Timestamp)> {
+        if report.awaits_window {
+            return Vec::new();
+        }
         let answerable = report.reads.iter().filter(|read| !observed.failed.contains_key(&read.query));
         answerable.map(|read| (read.query.clone(), read.from)).collect()
     }

@@ -41,7 +41,7 @@ pub fn remaining(report: &Report) -> impl Iterator<Item = &Condition> {
 fn is_settled(condition: &Condition) -> bool {
     match condition.kind {
         ConditionKind::ClusterReady | ConditionKind::AddonsReady | ConditionKind::AccessReady => {
-            condition.status == Status::True
+            condition.status == Status::True && condition.reason.is_good()
         }
         ConditionKind::Upgrading => condition.reason == Reason::NotUpgrading,
         ConditionKind::Deleting => condition.status == Status::False,

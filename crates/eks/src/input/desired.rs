@@ -5,7 +5,7 @@ use foo_model::eks::{
     LogType, Minor, Placement, ResolveConflicts, ScalingTier, SupportType,
 };
 use foo_model::network::Tags;
-use foo_model::{Adoption, SubnetId};
+use foo_model::{Adoption, Maintenance, SubnetId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -95,6 +95,10 @@ pub struct Desired {
     pub nodes_settled: bool,
     /// The add-ons that are requested, by name.
     pub addons: BTreeMap<String, DesiredAddon>,
+    /// When the provider may begin to update add-ons that follow EKS ([`AddonVersion::Latest`]) to another version. Not limited: what the
+    /// spec requests itself, and updates of an add-on that EKS does not offer for the cluster's version.
+    #[serde(default)]
+    pub maintenance: Maintenance,
     /// The pod identity associations that are requested, by namespace and service account: ARN of the role.
     pub pod_identities: BTreeMap<(String, String), String>,
     /// Whether IAM is to have an OIDC provider for the cluster's issuer.

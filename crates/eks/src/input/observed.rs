@@ -1,7 +1,7 @@
 //! What AWS shows, as far as it was read.
 
 use foo_model::eks::{Query, QueryResult};
-use foo_model::{Aws, Comparison, Timestamp};
+use foo_model::{Agreement, Aws, Comparison, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 pub struct Observed {
     /// Now.
     pub now: Timestamp,
+    /// Whether the manager's clock and the API server's agree. Without agreement no maintenance window is open.
+    #[serde(default)]
+    pub clocks: Agreement,
     /// AWS's clock, compared with the manager's.
     #[serde(default)]
     pub aws_clock: Comparison<Aws>,

@@ -25,6 +25,8 @@ pub struct Report {
     /// Whether everything is as requested: there are no actions and none is waited for. An add-on that only waits for nodes does not
     /// count.
     pub settled: bool,
+    /// Whether something waits for a maintenance window, and nothing is under way until then. Something else may have failed.
+    pub awaits_window: bool,
     /// How far the deletion is.
     pub deletion: Deletion,
 }

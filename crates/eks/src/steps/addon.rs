@@ -7,6 +7,7 @@ use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::releases;
 use crate::steps::wait::in_words;
+use crate::steps::windows::{self, Target};
 use crate::tags;
 use foo_model::Reason;
 use foo_model::eks::{
@@ -155,10 +156,10 @@ fn keep(
     if shown.settings.service_account_role.is_none() && wanted.settings.service_account_role.is_none() {
         draft.record.addon_roles.remove(&shown.name);
     }
-    let Some(version) = releases::version(situation, draft, cluster, &shown.name, wanted, Some(shown)) else {
+    let Some(target) = windows::target(situation, draft, cluster, shown, wanted) else {
         return State::Changing;
     };
-    let Some(differs) = differences(situation, draft, shown, wanted, &version) else {
+    let Some(differs) = differences(situation, draft, shown, wanted, target.version()) else {
         return State::Changing;
     };
     let failed = matches!(shown.status, AddonStatus::UpdateFailed | AddonStatus::DeleteFailed);
@@ -166,12 +167,16 @@ fn keep(
         draft.record.failed.remove(&key(&shown.name));
         return State::Settled;
     }
+    // The update that failed is tried again in a window. An update to the present version would revert it, and hide the failure.
+    if differs.is_empty() && shown.status == AddonStatus::UpdateFailed && matches!(target, Target::Held(_)) {
+        return State::Settled;
+    }
     if updates == Updates::AfterUpgrade {
         let message = format!("{} is updated later: {}", shown.name, differs.join(", "));
         draft.note(KIND, Weight::Pending, Reason::ChangingAddons, message);
         return State::Changing;
     }
-    update(situation, draft, shown, wanted, version, &differs);
+    update(situation, draft, shown, wanted, target.version().to_owned(), &differs);
     State::Changing
 }
 

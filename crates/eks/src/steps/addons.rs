@@ -5,6 +5,7 @@ use crate::draft::{Draft, Weight};
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::addon::{self, Updates};
+use crate::steps::windows;
 use crate::tags;
 use foo_model::Reason;
 use foo_model::eks::{Addon, AddonChange, AddonStatus, Change, Cluster, Query, QueryResult};
@@ -27,6 +28,7 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
     for (name, wanted) in rest {
         addon::ensure(situation, draft, cluster, name, wanted, updates);
     }
+    windows::report(situation, draft);
     draft
         .record
         .preserved_addons

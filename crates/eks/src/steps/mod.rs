@@ -20,3 +20,4 @@ pub(crate) mod tags;
 pub(crate) mod updates;
 pub(crate) mod version;
 pub(crate) mod wait;
+pub(crate) mod windows;

@@ -53,6 +53,7 @@ fn turn(query: &Query) -> Option<Turn> {
         | Query::AccessPolicies { .. }
         | Query::PodIdentity { .. }
         | Query::IdentityProvider { .. }
+        | Query::AddonReleases { .. }
         | Query::Role(_)
         | Query::InstanceProfile(_)
         | Query::OidcProvider(_) => Some(Turn::Item),
@@ -61,7 +62,6 @@ fn turn(query: &Query) -> Option<Turn> {
         | Query::Insights(_)
         | Query::InsightsRefresh(_)
         | Query::Versions
-        | Query::AddonReleases { .. }
         | Query::AddonSchema { .. } => None,
     }
 }

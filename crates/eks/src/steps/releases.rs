@@ -18,7 +18,8 @@ const STEPWISE: &str = "vpc-cni";
 /// How many versions a message lists.
 const LISTED: usize = 5;
 
-/// The version that is requested. `Latest` is EKS's default, read up once per Kubernetes version of the cluster and recorded.
+/// The version that is requested. `Latest` is EKS's default, read up once per Kubernetes version of the cluster and recorded, and again if
+/// EKS no longer offers what an add-on is still to be updated to.
 /// `None`: not known yet, or there is none, which is said.
 pub(crate) fn version(
     situation: &Situation<'_>,
@@ -32,8 +33,10 @@ pub(crate) fn version(
         draft.record.addon_versions.get(name).filter(|(minor, _)| *minor == cluster.version).cloned();
     match &wanted.version {
         AddonVersion::Latest => {
+            let is_stepwise = name == STEPWISE && shown.is_some();
             if let Some((_, version)) = recorded.clone()
-                && (name != STEPWISE || shown.is_none_or(|it| it.version == version))
+                && (shown.is_some_and(|it| it.version == version)
+                    || !(is_stepwise || is_withdrawn(situation, cluster, name, &version)))
             {
                 return Some(version);
             }
@@ -97,8 +100,34 @@ fn releases<'s>(
     name: &str,
 ) -> Option<&'s [AddonRelease]> {
     let query = query(cluster, name);
-    let Some(QueryResult::AddonReleases(releases)) = draft.read(situation, KIND, &query) else { return None };
+    let response = draft.read(situation, KIND, &query);
+    draft.read.remove(&query);
+    let Some(QueryResult::AddonReleases(releases)) = response else { return None };
     Some(releases)
+}
+
+/// Whether EKS is known to offer this version of an add-on for the cluster's Kubernetes version, and not the one that the add-on has,
+/// which need not work with it. An idle cluster reads what EKS offers in turn for as long as this is asked.
+pub(crate) fn replaces_withdrawn(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    cluster: &Cluster,
+    shown: &Addon,
+    version: &str,
+) -> bool {
+    let releases = releases(situation, draft, cluster, &shown.name);
+    draft.read.insert(query(cluster, &shown.name));
+    releases.is_some_and(|all| offers(all, version) && !offers(all, &shown.version))
+}
+
+/// Whether what EKS is known to offer lacks a version. A list of nothing proves nothing about one version.
+fn is_withdrawn(situation: &Situation<'_>, cluster: &Cluster, name: &str, version: &str) -> bool {
+    let known = situation.shown.get(&query(cluster, name));
+    matches!(known, Some(QueryResult::AddonReleases(all)) if !all.is_empty() && !offers(all, version))
+}
+
+fn offers(releases: &[AddonRelease], version: &str) -> bool {
+    releases.iter().any(|it| it.version == version)
 }
 
 fn query(cluster: &Cluster, name: &str) -> Query {

@@ -416,6 +416,13 @@ impl Aws {
         self.region.set_eks_mishaps(serde_json::from_value(json!(rules)).unwrap()).unwrap();
     }
 
+    /// How many updates of an add-on fail from now on.
+    pub fn fail_updates_of(&mut self, addon: &str, times: u32) {
+        let issue = json!({ "code": "ConfigurationConflict", "message": "conflicts" });
+        let rule = json!({ "what": "AddonUpdate", "addon": addon, "times": times, "issue": issue });
+        self.region.set_eks_mishaps(serde_json::from_value(json!([rule])).unwrap()).unwrap();
+    }
+
     /// The insights are these, shown at once.
     pub fn set_insights(&mut self, errors: &[&str]) {
         let fact = |name: &&str| json!({ "name": name, "kubernetesVersion": "1.34", "status": "ERROR" });

@@ -6,8 +6,8 @@ use foo_eks::desired::{AddonVersion, DesiredAddon};
 use foo_eks::forecast::{CREATION, End, Forecast, VERSION_UPDATE, remaining};
 use foo_eks::report::ConditionKind;
 use foo_eks::{Desired, forecast};
-use foo_model::Reason;
 use foo_model::eks::*;
+use foo_model::{Maintenance, Reason};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -200,6 +200,44 @@ fn from_the_config_map_to_access_entries() {
     let foreseen = comes_true(&mut world);
     let modes = foreseen.steps.iter().filter(|it| it.action.change.updates_cluster()).count();
     assert_eq!(modes, 2, "{:#?}", foreseen.steps);
+}
+
+#[test]
+fn an_addon_that_waits_for_its_window() {
+    let mut world = World::settled(Desired { version: Minor(34), ..desired() });
+    let opens = world.opens_in(Duration::from_hours(48));
+    world.desired.version = Minor(35);
+    let foreseen = comes_true(&mut world);
+    let (last, others) = foreseen.steps.split_last().unwrap();
+    assert_eq!((last.at, last.action.change.operation().name()), (opens, "UpdateAddon"));
+    assert!(others.iter().all(|step| step.at < opens), "{:#?}", foreseen.steps);
+    assert!(foreseen.takes >= Duration::from_hours(48), "{:?}", foreseen.takes);
+}
+
+#[test]
+fn what_has_failed_does_not_hide_the_update_in_the_window() {
+    let mut world = World::settled(Desired { version: Minor(34), ..desired() });
+    let opens = world.opens_in(Duration::from_hours(48));
+    let wrong = DesiredAddon { version: AddonVersion::Exactly("v0.0.1".to_owned()), ..addon() };
+    world.desired.addons.insert("coredns".to_owned(), wrong);
+    world.desired.version = Minor(35);
+    let foreseen = foresee(&mut world);
+    assert_eq!(foreseen.end, End::Waiting);
+    let last = foreseen.steps.last().unwrap();
+    assert_eq!((last.at, last.action.change.operation().name()), (opens, "UpdateAddon"));
+}
+
+#[test]
+fn a_window_that_is_over_is_what_remains() {
+    let mut world = World::settled(Desired { version: Minor(34), ..desired() });
+    let closes = world.now();
+    world.desired.maintenance = Maintenance::Window { opens: closes.minus(Duration::from_hours(1)), closes };
+    world.desired.version = Minor(35);
+    let foreseen = foresee(&mut world);
+    assert_eq!(foreseen.end, End::Waiting);
+    let remaining: Vec<_> = remaining(&foreseen.report).collect();
+    assert_eq!(remaining.len(), 1, "{remaining:#?}");
+    assert_eq!(remaining[0].reason, Reason::AwaitingMaintenanceWindow);
 }
 
 #[test]

@@ -15,4 +15,5 @@ mod life;
 mod placement;
 mod properties;
 mod upgrades;
+mod windows;
 mod world;

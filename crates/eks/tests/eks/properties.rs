@@ -2,8 +2,8 @@
 
 use crate::world::*;
 use foo_eks::Desired;
-use foo_model::Reason;
 use foo_model::eks::*;
+use foo_model::{Blocked, Maintenance, Reason, Timestamp};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,6 +27,30 @@ fn fault() -> impl Strategy<Value = Fault> {
     ]
 }
 
+#[derive(Clone, Copy, Debug)]
+enum Windows {
+    None,
+    Open,
+    Closed,
+    Unusable,
+}
+
+impl Windows {
+    fn maintenance(self, now: Timestamp) -> Maintenance {
+        let of_an_hour = |opens: Timestamp| Maintenance::Window { opens, closes: opens.plus(HOUR) };
+        match self {
+            Self::None => Maintenance::Always,
+            Self::Open => of_an_hour(now),
+            Self::Closed => of_an_hour(now.plus(HOUR * 24)),
+            Self::Unusable => {
+                Maintenance::Unusable(Blocked::new(Reason::MaintenanceWindowsUnusable, "no such time zone"))
+            }
+        }
+    }
+}
+
+const HOUR: Duration = Duration::from_hours(1);
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
@@ -43,7 +67,10 @@ proptest! {
         shift in any::<bool>(),
         has_provider in any::<bool>(),
         other_provider in any::<bool>(),
-        remade in any::<bool>(),
+        (remade, windows) in (
+            any::<bool>(),
+            proptest::sample::select(vec![Windows::None, Windows::Open, Windows::Closed, Windows::Unusable]),
+        ),
     ) {
         let faults: BTreeMap<usize, Fault> = faults;
         let desired = Desired {
@@ -60,6 +87,7 @@ proptest! {
         world.settle();
         world.assert_complete();
         world.desired.version = Minor(version);
+        world.desired.maintenance = windows.maintenance(world.now());
         world.desired.zonal_shift = shift;
         if other_provider {
             world.desired.identity_provider = Some(identity_provider());
@@ -72,6 +100,8 @@ proptest! {
             world.aws.make_role("people");
         }
         world.run_for(Duration::from_hours(12));
+        world.run_until("upgraded", |it| it.cluster().version == Minor(version));
+        world.desired.maintenance = Maintenance::Always;
         world.settle();
         world.assert_complete();
         world.delete();

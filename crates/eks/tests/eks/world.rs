@@ -10,6 +10,7 @@ use foo_model::eks::Placement;
 use foo_model::eks::*;
 use foo_model::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 pub type World = testing::World<Aws>;
 
@@ -168,6 +169,7 @@ pub fn desired() -> Desired {
             .into_iter()
             .map(|name| (name.to_owned(), addon()))
             .collect(),
+        maintenance: Maintenance::Always,
         pod_identities: BTreeMap::from([(("team".to_owned(), "app".to_owned()), role_arn("app"))]),
         oidc_provider: true,
         identity_provider: None,
@@ -187,6 +189,9 @@ pub trait EksWorld: Sized {
 
     /// The cluster is deleted, until nothing of it is left.
     fn delete(&mut self);
+
+    /// The only maintenance window is one of an hour that opens after this time. Returns that moment.
+    fn opens_in(&mut self, time: Duration) -> Timestamp;
 
     fn cluster(&self) -> Cluster;
 
@@ -215,6 +220,12 @@ impl EksWorld for World {
     fn delete(&mut self) {
         self.desired.being_deleted = true;
         self.run_until_deleted();
+    }
+
+    fn opens_in(&mut self, time: Duration) -> Timestamp {
+        let opens = self.now().plus(time);
+        self.desired.maintenance = Maintenance::Window { opens, closes: opens.plus(Duration::from_hours(1)) };
+        opens
     }
 
     fn cluster(&self) -> Cluster {

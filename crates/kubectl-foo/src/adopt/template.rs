@@ -64,6 +64,8 @@ pub struct TemplateData {
     pub cpu_options: Option<Cpu>,
     /// Burstable instances.
     pub credit_specification: Option<Credits>,
+    /// Bandwidth.
+    pub network_performance_options: Option<NetworkPerformance>,
     /// Private DNS names.
     pub private_dns_name_options: Option<PrivateDns>,
     /// Capacity Reservations.
@@ -237,6 +239,14 @@ pub struct Cpu {
 pub struct Credits {
     /// `standard` or `unlimited`.
     pub cpu_credits: Option<String>,
+}
+
+/// Bandwidth.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct NetworkPerformance {
+    /// `default`, `vpc-1` or `ebs-1`.
+    pub bandwidth_weighting: Option<String>,
 }
 
 /// Private DNS names.

@@ -94,7 +94,7 @@ fn worth_printing<'a>(all: &'a [Condition], well_when_true: &[&str]) -> Vec<&'a 
     let is_worth_printing = |condition: &&Condition| {
         let reason = Reason::parse(&condition.reason);
         let settled = if well_when_true.contains(&condition.type_.as_str()) {
-            condition.status == "True" && reason.is_none_or(|reason| reason.entry().class != Class::NeedsUser)
+            condition.status == "True" && reason.is_none_or(Reason::is_good)
         } else {
             condition.status == "False" && reason.is_some_and(Reason::is_good)
         };

@@ -118,6 +118,7 @@ fn instance_type(it: &Value) -> InstanceTypeInfo {
         list(it, "/ProcessorInfo/SupportedArchitectures").filter_map(Value::as_str).collect();
     let usable =
         supported.iter().find(|one| ["x86_64", "arm64"].contains(*one)).or_else(|| supported.first());
+    let weightings = list(it, "/NetworkInfo/BandwidthWeightings").filter_map(Value::as_str);
     InstanceTypeInfo {
         instance_type: InstanceType::new(text(it, "InstanceType")),
         vcpus: number(it, "/VCpuInfo/DefaultVCpus"),
@@ -127,6 +128,7 @@ fn instance_type(it: &Value) -> InstanceTypeInfo {
         architecture: usable.copied().unwrap_or_default().to_owned(),
         network_cards: number(it, "/NetworkInfo/MaximumNetworkCards").max(1),
         efa_interfaces: number(it, "/NetworkInfo/EfaInfo/MaximumEfaInterfaces"),
+        bandwidth_weightings: weightings.filter_map(|name| name.parse().ok()).collect(),
     }
 }
 
@@ -387,6 +389,7 @@ impl Account for CliAccount {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foo_model::BandwidthWeighting;
 
     #[test]
     fn a_refusal_has_the_code_and_the_message_of_aws() {
@@ -419,14 +422,23 @@ mod tests {
             "InstanceType": "g6.xlarge", "VCpuInfo": {"DefaultVCpus": 4}, "MemoryInfo": {"SizeInMiB": 16384},
             "ProcessorInfo": {"SupportedArchitectures": ["i386", "x86_64"]},
             "GpuInfo": {"Gpus": [{"Manufacturer": "NVIDIA", "Count": 1}, {"Manufacturer": "AMD", "Count": 2}]},
-            "NetworkInfo": {"MaximumNetworkCards": 2, "EfaInfo": {"MaximumEfaInterfaces": 1}},
+            "NetworkInfo": {
+                "MaximumNetworkCards": 2, "EfaInfo": {"MaximumEfaInterfaces": 1},
+                "BandwidthWeightings": ["default", "vpc-1", "of-next-year"],
+            },
         });
         let read = instance_type(&shown);
         assert_eq!((read.vcpus, read.memory_mib, read.nvidia_gpus, read.neuron_devices), (4, 16384, 1, 0));
         assert_eq!(read.architecture, "x86_64");
         assert_eq!((read.network_cards, read.efa_interfaces), (2, 1));
+        assert_eq!(
+            read.bandwidth_weightings,
+            [BandwidthWeighting::Default, BandwidthWeighting::Vpc1].into(),
+            "those that are known"
+        );
         let plain = instance_type(&json!({"InstanceType": "m7i.large"}));
         assert_eq!((plain.network_cards, plain.efa_interfaces), (1, 0));
+        assert!(plain.bandwidth_weightings.is_empty());
     }
 
     #[test]

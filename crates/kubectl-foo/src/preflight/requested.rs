@@ -88,6 +88,7 @@ fn topology(objects: &Objects, cluster: &Cluster, version: Option<&str>) -> Opti
             // EKS has checked the role of a cluster that exists.
             role: object.status.as_ref().is_none_or(|it| it.eks.is_none()).then(|| eks.role_arn.clone()),
             subnets: eks.subnets.clone(),
+            windows: eks.maintenance_windows.clone(),
         }),
         pools: machine_pools(objects, cluster)
             .filter_map(|it| Some(pool(it, foo_machine_pool(objects, it)?, network, target)))

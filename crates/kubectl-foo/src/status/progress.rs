@@ -3,7 +3,7 @@
 use super::Progress;
 use foo_api::conditions::{find, is_true};
 use foo_api::{FooCluster, FooControlPlane, FooMachinePool};
-use foo_model::Reason;
+use foo_model::{Reason, WindowHold};
 
 /// State of a resource of a managed network that exists (`status.network.resources[].state`).
 const READY: &str = "Ready";
@@ -50,9 +50,9 @@ pub(super) fn of_pool(pool: &FooMachinePool, draining: Option<usize>) -> Vec<Pro
     all
 }
 
-/// The upgrade of a control plane, another update that EKS is at work on, and add-ons that are not active. EKS upgrades
-/// one minor version at a time, and the status does not have the version at which an upgrade of several began: so what
-/// is left is shown, and not which step of how many it is.
+/// The upgrade of a control plane, another update that EKS is at work on, and add-ons that are not active or wait for a
+/// window. EKS upgrades one minor version at a time, and the status does not have the version at which an upgrade of
+/// several began: so what is left is shown, and not which step of how many it is.
 pub(super) fn of_control_plane(control_plane: &FooControlPlane) -> Vec<Progress> {
     let Some(status) = &control_plane.status else { return Vec::new() };
     let mut all = Vec::new();
@@ -80,6 +80,10 @@ pub(super) fn of_control_plane(control_plane: &FooControlPlane) -> Vec<Progress>
         let counted = u32::try_from(active).ok().zip(u32::try_from(addons.len()).ok());
         all.push(task("add-ons", counted, ""));
     }
+    let scheduled = find(&status.conditions, "AddonsReady")
+        // The reason may be that of an add-on which is worse off.
+        .filter(|it| it.message.contains(WindowHold::WORDS));
+    all.extend(scheduled.map(|it| task("add-ons awaiting their maintenance window", None, &it.message)));
     all
 }
 
@@ -108,6 +112,7 @@ pub(super) fn of_network(cluster: &FooCluster) -> Vec<Progress> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn minor_versions_that_follow_the_one_under_way_are_counted() {
@@ -116,5 +121,29 @@ mod tests {
         assert_eq!(steps_after(Some("v1.34.2"), "v1.34.9"), 0);
         assert_eq!(steps_after(None, "v1.36.0"), 0);
         assert_eq!(steps_after(Some("odd"), "v1.36.0"), 0);
+    }
+
+    #[test]
+    fn add_ons_that_wait_for_a_window_are_shown_with_what_they_wait_for() {
+        let shown = |reason: &str, message: &str| {
+            let condition = json!({
+                "type": "AddonsReady", "status": "True", "reason": reason, "message": message,
+                "lastTransitionTime": "2026-11-21T11:55:00Z",
+            });
+            let control_plane: FooControlPlane = serde_json::from_value(json!({
+                "apiVersion": "controlplane.foo.com/v1alpha1", "kind": "FooControlPlane", "metadata": {"name": "c"},
+                "spec": {"version": "v1.34.0", "eks": {"roleARN": "arn:aws:iam::123456789012:role/eks"}},
+                "status": {"eks": {"name": "default_c"}, "conditions": [condition]},
+            }))
+            .unwrap();
+            of_control_plane(&control_plane)
+        };
+        let waits = "waiting for the maintenance window that opens at 2026-11-28 02:00 UTC";
+        let failed = format!("coredns is UPDATE_FAILED; {waits}");
+        for (reason, message) in [("AwaitingMaintenanceWindow", waits), ("AddonFailed", failed.as_str())] {
+            let expected = [task("add-ons awaiting their maintenance window", None, message)];
+            assert_eq!(shown(reason, message), expected, "{reason}");
+        }
+        assert_eq!(shown("AddonFailed", "coredns is UPDATE_FAILED"), []);
     }
 }

@@ -216,6 +216,21 @@ fn cpu_credits_are_in_the_manifest_for_burstable_types_only() {
 }
 
 #[test]
+fn a_bandwidth_weighting_stays_if_a_pool_can_have_it() {
+    for (weighting, expected) in
+        [("vpc-1", json!("vpc-1")), ("default", json!("default")), ("gpu-1", Value::Null)]
+    {
+        let mut template = simple();
+        template["LaunchTemplateData"]["NetworkPerformanceOptions"] =
+            json!({"BandwidthWeighting": weighting});
+        let adoption = of_found(&found(plain(), template), &adopter(), &cluster()).unwrap();
+        assert_eq!(adoption.objects[0]["spec"]["bandwidthWeighting"], expected, "{weighting}");
+        let is_named = adoption.differences.iter().any(|it| it.starts_with("BandwidthWeighting gpu-1"));
+        assert_eq!(is_named, expected.is_null(), "{weighting}");
+    }
+}
+
+#[test]
 fn elastic_fabric_adapters_of_a_launch_template_stay_if_a_pool_can_have_them() {
     let adopted = |group: Value, interfaces: &Value| {
         let mut template = simple();

@@ -119,6 +119,14 @@ fn an_update_is_explained_with_its_duration_and_earlier_failures() {
 }
 
 #[test]
+fn add_ons_that_wait_for_a_maintenance_window_are_explained() {
+    let waits = "waiting for the maintenance window that opens at 2026-11-28 02:00 UTC; kube-proxy is to be updated from \
+                 v1.20.1-eksbuild.1 to v1.20.2-eksbuild.1";
+    let reported = [ready(), condition("AddonsReady", "True", "AwaitingMaintenanceWindow", waits)];
+    golden("eks-awaits-window", &facts(control_plane(&reported, |_| {})));
+}
+
+#[test]
 fn conditions_that_need_a_user_are_explained_with_what_to_do() {
     let blocked = "upgrade insights speak against 1.35: Deprecated APIs removed in Kubernetes v1.35; Kubelet version skew";
     let degraded =

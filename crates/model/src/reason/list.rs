@@ -314,6 +314,10 @@ reasons! {
     "the instance type does not support the Elastic Fabric Adapter interfaces of `spec.efa`"
     "fewer `efa.interfaces`, another `efa.primary`, or another `instanceType`"
 
+    BandwidthWeightingNotSupported NeedsUser [LaunchTemplateReady False]
+    "an instance type that the spec names does not offer `spec.bandwidthWeighting`; the message has what it offers"
+    "another `bandwidthWeighting`, none, or instance types that offer it"
+
     ArchitectureMismatch NeedsUser [LaunchTemplateReady False]
     "image and instance type have different architectures"
     "change one of the two"
@@ -522,16 +526,16 @@ reasons! {
     "the new launch template failed; instances are replaced by ones with the previous one"
     "as for `RolledBack`"
 
-    AwaitingMaintenanceWindow Waiting [RollingOut True, PoolReady True, PoolReady False]
-    "instances are outdated or have reached their lifetime, and no window of `spec.maintenanceWindows` is open; the message says when the next one opens. Sizes change and unhealthy Machines are replaced at any time"
-    "wait; or, if it must not wait, annotate the FooMachinePool with `infrastructure.foo.com/rollout-now` ([how](../concepts/pools.md#maintenance-windows))"
+    AwaitingMaintenanceWindow Waiting [RollingOut True, PoolReady True, PoolReady False, AddonsReady True]
+    "no maintenance window is open; the message says when the next one opens. Until then, instances that are outdated or have reached their lifetime are not replaced, and add-ons with the version `Latest` are not updated to another version. Sizes change and unhealthy Machines are replaced at any time"
+    "wait; or, if it must not wait, annotate the FooMachinePool ([how](../concepts/pools.md#maintenance-windows)) or the FooControlPlane ([how](../eks.md#maintenance-windows)) with `infrastructure.foo.com/rollout-now`"
 
     MaintenanceWindowsIgnored NeedsUser [PoolWarning True]
-    "the annotation `infrastructure.foo.com/rollout-now` of the FooMachinePool opens the windows of `spec.maintenanceWindows` until it is removed"
-    "remove it when the roll-out that must not wait is finished"
+    "the annotation `infrastructure.foo.com/rollout-now` of the FooMachinePool or the FooControlPlane opens its maintenance windows until it is removed"
+    "remove it when what must not wait is finished"
 
-    MaintenanceWindowsUnusable NeedsUser [RollingOut True, PoolReady False, PoolWarning True]
-    "a window of `spec.maintenanceWindows` cannot be used, so no instance is replaced for a roll-out or because of its age; the message says why: an unknown time zone"
+    MaintenanceWindowsUnusable NeedsUser [RollingOut True, PoolReady False, PoolWarning True, AddonsReady False]
+    "a maintenance window cannot be used, so no instance is replaced for a roll-out or because of its age, or no add-on with the version `Latest` is updated to another version; the message says why: an unknown time zone"
     "use a name of the IANA time zone database, such as `Europe/Berlin`"
 
     ReplacingExpired Waiting [RollingOut True, PoolReady True, PoolReady False]

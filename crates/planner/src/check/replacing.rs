@@ -5,11 +5,11 @@ use super::facts::Facts;
 use super::rule::{Found, Violation};
 use super::sizes::{staying_instances, target};
 use crate::action::{Action, GroupAction, MachineAction, Precondition};
-use crate::desired::{Goal, Maintenance, OnFailure, Strategy, Wanted};
+use crate::desired::{Goal, OnFailure, Strategy, Wanted};
 use crate::observed::Verdict;
 use foo_model::{
-    HealthInGroups, Instance, LifecycleState, Machine, MachineName, NodeState, SpecHash, TemplateVersion,
-    count, health_in,
+    HealthInGroups, Instance, LifecycleState, Machine, MachineName, Maintenance, NodeState, SpecHash,
+    TemplateVersion, count, health_in,
 };
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -4,8 +4,8 @@
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_GROUP, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
     Adoption, Blocked, DeletionTimeouts, Group, GroupName, GroupSettings, HookName, InstancesMix,
-    LifecycleHook, Notifications, Process, Seconds, SpecHash, Storage, StoredUserData, SubnetId,
-    TargetGroupArn, TemplateContent, TemplateHashes, Timestamp,
+    LifecycleHook, Maintenance, Notifications, Process, Seconds, SpecHash, Storage, StoredUserData, SubnetId,
+    TargetGroupArn, TemplateContent, TemplateHashes,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,8 @@ pub struct Desired {
     pub scale_in: ScaleIn,
     /// Roll-out settings.
     pub rollout: Rollout,
-    /// When the provider may begin to replace instances by its own choice.
+    /// When the provider may begin to replace instances by its own choice: outdated ones, and those that have reached their
+    /// lifetime. Not limited: sizes, the replacement of unhealthy instances, what AWS announces, and the content of new instances.
     #[serde(default)]
     pub maintenance: Maintenance,
     /// Remediation settings: how unhealthy Machines are replaced.
@@ -217,24 +218,6 @@ pub struct Rollout {
     /// How old an instance may become; one that is older is replaced within the same limits. `None`: no limit.
     #[serde(default)]
     pub max_lifetime: Option<Seconds>,
-}
-
-/// When the provider may begin to replace instances by its own choice: outdated ones, and those that have reached their
-/// lifetime. Not limited: sizes, the replacement of unhealthy instances, what AWS announces, and the content of new instances.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Maintenance {
-    /// At any time.
-    #[default]
-    Always,
-    /// In windows. This is the one that is open, or the next one.
-    Window {
-        /// Since when, or from when on it is open.
-        opens: Timestamp,
-        /// Until when.
-        closes: Timestamp,
-    },
-    /// In windows that cannot be used: never.
-    Unusable(Blocked),
 }
 
 /// Why a roll-out is paused.

@@ -47,7 +47,7 @@ pub(crate) use targets::{TargetFailure, is_blind, is_served, target_failure};
 pub(crate) use template::{MissingObject, TemplateState, missing_object, template_state};
 pub(crate) use unhealthy::unhealthy;
 pub(crate) use view::View;
-pub(crate) use window::{WindowHold, window_changes, window_hold};
+pub(crate) use window::window_hold;
 
 use crate::desired::Desired;
 use crate::memory::Memory;

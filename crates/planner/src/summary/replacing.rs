@@ -4,10 +4,10 @@ use super::parts::{condition, many};
 use crate::desired::{Goal, RolloutPause, Wanted};
 use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status};
 use crate::situation::{
-    ContentState, ExpiryHold, MachineState, Member, Phase, Situation, View, WindowHold, is_available,
-    is_blind, is_served, staying, unhealthy, window_hold,
+    ContentState, ExpiryHold, MachineState, Member, Phase, Situation, View, is_available, is_blind,
+    is_served, staying, unhealthy, window_hold,
 };
-use foo_model::{NodeState, Reason, some_names};
+use foo_model::{NodeState, Reason, WindowHold, some_names};
 
 /// The progress of the roll-out; `None` if the desired content or the group is unknown.
 pub(crate) fn rollout(situation: &Situation<'_>) -> Option<RolloutReport> {
@@ -74,16 +74,7 @@ fn message(situation: &Situation<'_>, phase: RolloutPhase) -> String {
 
 /// What has to come before the next replacement begins; `None` if it may begin now.
 fn awaits_window(situation: &Situation<'_>) -> Option<String> {
-    Some(match window_hold(situation)? {
-        WindowHold::Opens(at) => {
-            format!("waiting for the maintenance window that opens at {}", at.to_the_minute())
-        }
-        WindowHold::Over => "waiting for the next maintenance window".to_owned(),
-        WindowHold::Clocks => {
-            "waiting until the clocks agree, so that it is known when a maintenance window is open".to_owned()
-        }
-        WindowHold::Unusable(blocked) => blocked.message.clone(),
-    })
+    window_hold(situation).map(|hold| hold.to_string())
 }
 
 fn waits_for(situation: &Situation<'_>, blocked_by_limits: bool) -> String {
@@ -147,12 +138,7 @@ pub(super) fn rolling_out(situation: &Situation<'_>) -> Condition {
 
 /// Whether a window is still to come, or none can come.
 fn window_reason(situation: &Situation<'_>) -> Reason {
-    match window_hold(situation) {
-        Some(WindowHold::Unusable(blocked)) => blocked.reason,
-        Some(WindowHold::Opens(_) | WindowHold::Over | WindowHold::Clocks) | None => {
-            Reason::AwaitingMaintenanceWindow
-        }
-    }
+    window_hold(situation).map_or(Reason::AwaitingMaintenanceWindow, WindowHold::reason)
 }
 
 /// How many instances have reached their lifetime, and what their replacement waits for.

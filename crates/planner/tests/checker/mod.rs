@@ -4,13 +4,13 @@ use crate::world::{World, pool, unowned_group};
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{
     Blocked, Decrement, GroupChange, GroupName, GroupSettingsChange, HookResult, InstanceId, LifecycleHook,
-    MachinePause, Process, Protection, Reason, Seconds, SignalKind, Transition,
+    MachinePause, Maintenance, Process, Protection, Reason, Seconds, SignalKind, Transition,
 };
 use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, ReadAction, TemplateAction,
 };
 use foo_planner::check::Rule;
-use foo_planner::desired::{IntOrPercent, Maintenance, PausedBy, Rebalance, RolloutPause};
+use foo_planner::desired::{IntOrPercent, PausedBy, Rebalance, RolloutPause};
 use foo_planner::{Action, Plan, Precondition, Violation, violations};
 
 /// What the checker finds in a plan of only this action.

@@ -6,11 +6,11 @@ use super::state::{Ages, Budget, Foo, Group, Life, Mach, Recorded, Secured, Stat
 use foo_model::names::{TAG_ADOPTABLE, TAG_INSTALLATION};
 use foo_model::{
     Adoption, DeletionTimeouts, GroupName, GroupSettings, ImageId, InstanceOptions, InstanceType,
-    MetadataOptions, Seconds, SpecHash, TemplateContent, UserData,
+    Maintenance, MetadataOptions, Seconds, SpecHash, TemplateContent, UserData,
 };
 use foo_planner::desired::{
-    Desired, GroupConfig, Identity, IntOrPercent, Maintenance, OnFailure, Remediation, Rollout, RolloutPause,
-    ScaleIn, Size, Strategy, Template, VictimPolicy, Wanted,
+    Desired, GroupConfig, Identity, IntOrPercent, OnFailure, Remediation, Rollout, RolloutPause, ScaleIn,
+    Size, Strategy, Template, VictimPolicy, Wanted,
 };
 use foo_planner::observed::Verdict;
 use foo_planner::{Goal, Plan};

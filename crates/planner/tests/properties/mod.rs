@@ -8,9 +8,9 @@ mod interruptions;
 mod rollouts;
 
 use crate::world::{Fault, Launches, World, pool};
-use foo_model::{MachineName, NodeState, SignalKind};
+use foo_model::{MachineName, Maintenance, NodeState, SignalKind};
 use foo_planner::Goal;
-use foo_planner::desired::{Maintenance, Size};
+use foo_planner::desired::Size;
 use foo_planner::report::{ConditionKind, Pace, Status};
 use proptest::prelude::*;
 use std::time::Duration;

@@ -4,10 +4,8 @@ use super::forms::{Form, Value};
 use super::print;
 use crate::world::{Launches, Pool, World, content, foreign_group, unowned_group};
 use foo_model::names::TAG_INSTALLATION;
-use foo_model::{Reason, SignalKind};
-use foo_planner::desired::{
-    Maintenance, OnFailure, PausedBy, Rebalance, RolloutPause, Strategy, VictimPolicy, Wanted,
-};
+use foo_model::{Maintenance, Reason, SignalKind};
+use foo_planner::desired::{OnFailure, PausedBy, Rebalance, RolloutPause, Strategy, VictimPolicy, Wanted};
 use foo_planner::observed::Finalizer;
 use foo_planner::{Goal, LastRead};
 

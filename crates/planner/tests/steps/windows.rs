@@ -1,9 +1,11 @@
 //! What waits for maintenance windows, and what does not.
 
 use crate::world::{World, content, pool};
-use foo_model::{Agreement, Blocked, InstanceId, MachineName, NodeState, Reason, Seconds, SignalKind};
+use foo_model::{
+    Agreement, Blocked, InstanceId, MachineName, Maintenance, NodeState, Reason, Seconds, SignalKind,
+};
 use foo_planner::action::MachineAction;
-use foo_planner::desired::{Maintenance, Rebalance, Wanted};
+use foo_planner::desired::{Rebalance, Wanted};
 use foo_planner::observed::Observed;
 use foo_planner::report::{Condition, ConditionKind, RolloutPhase, Status};
 use foo_planner::{Action, Plan, plan};

@@ -3,12 +3,12 @@
 use super::{Cloud, Kube, Manager, NAME, World};
 use foo_model::{
     Adoption, DeletionTimeouts, GroupName, GroupSettings, ImageId, InstanceOptions, InstanceType,
-    MetadataOptions, Seconds, SpecHash, SubnetId, TemplateContent, Timestamp, UserData,
+    Maintenance, MetadataOptions, Seconds, SpecHash, SubnetId, TemplateContent, Timestamp, UserData,
 };
 use foo_planner::Goal;
 use foo_planner::desired::{
-    Desired, GroupConfig, Identity, IntOrPercent, Interruption, Maintenance, OnFailure, Rebalance,
-    Remediation, Rollout, ScaleIn, Size, Strategy, Template, VictimPolicy, Wanted,
+    Desired, GroupConfig, Identity, IntOrPercent, Interruption, OnFailure, Rebalance, Remediation, Rollout,
+    ScaleIn, Size, Strategy, Template, VictimPolicy, Wanted,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

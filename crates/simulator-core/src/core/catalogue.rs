@@ -1,8 +1,8 @@
 //! The instance types and images of a region. The numbers are from AWS's instance type pages; prices are invented.
 
-use foo_model::{ImageId, InstanceType};
+use foo_model::{BandwidthWeighting, ImageId, InstanceType};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One instance type (EC2 API Reference, InstanceTypeInfo).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,10 +29,27 @@ pub struct TypeInfo {
     /// How many Elastic Fabric Adapter interfaces an instance can have.
     #[serde(default)]
     pub efa_interfaces: u32,
+    /// Bandwidth weightings that it offers.
+    #[serde(default)]
+    pub bandwidth_weightings: BTreeSet<BandwidthWeighting>,
 }
 
 fn one() -> u32 {
     1
+}
+
+/// Families of C, M and R whose types offer bandwidth weightings, without that letter (EC2 User Guide, "EC2 instance bandwidth
+/// weighting configuration", of the eighth generation).
+const WEIGHTED: [&str; 6] = ["8a", "8g", "8gd", "8i", "8i-flex", "8id"];
+
+/// The bandwidth weightings that a type of this name offers.
+fn weightings(name: &str) -> BTreeSet<BandwidthWeighting> {
+    let family = name.split('.').next().unwrap_or_default();
+    if family.strip_prefix(['c', 'm', 'r']).is_some_and(|rest| WEIGHTED.contains(&rest)) {
+        [BandwidthWeighting::Default, BandwidthWeighting::Vpc1, BandwidthWeighting::Ebs1].into()
+    } else {
+        BTreeSet::new()
+    }
 }
 
 /// On-demand prices of a vCPU and of a GiB of memory, in micro US dollars per hour. Only the order of prices matters.
@@ -73,6 +90,7 @@ impl TypeInfo {
             burstable,
             network_cards: 1,
             efa_interfaces: 0,
+            bandwidth_weightings: weightings(name),
         })
     }
 
@@ -217,7 +235,8 @@ pub(crate) fn default_images(owner: &str) -> BTreeMap<ImageId, Image> {
 /// vCPUs, cores, memory in GiB, architecture.
 type Row = (&'static str, u32, u32, u64, &'static str);
 
-const PLAIN: [Row; 16] = [
+const PLAIN: [Row; 17] = [
+    ("m8i.large", 2, 1, 8, "x86_64"),
     ("m7i.large", 2, 1, 8, "x86_64"),
     ("m7i.xlarge", 4, 2, 16, "x86_64"),
     ("m7i.2xlarge", 8, 4, 32, "x86_64"),
@@ -249,6 +268,7 @@ pub(crate) fn default_types() -> BTreeMap<InstanceType, TypeInfo> {
         burstable: name.starts_with('t'),
         network_cards: 1,
         efa_interfaces: 0,
+        bandwidth_weightings: weightings(name),
     });
     let nvidia = |name: &str, count, memory_mib| {
         Some(GpuInfo { name: name.to_owned(), manufacturer: "NVIDIA".to_owned(), count, memory_mib })
@@ -265,6 +285,7 @@ pub(crate) fn default_types() -> BTreeMap<InstanceType, TypeInfo> {
             burstable: false,
             network_cards: 1,
             efa_interfaces: 0,
+            bandwidth_weightings: BTreeSet::new(),
         },
         TypeInfo {
             name: InstanceType::new("g5.xlarge"),
@@ -277,6 +298,7 @@ pub(crate) fn default_types() -> BTreeMap<InstanceType, TypeInfo> {
             burstable: false,
             network_cards: 1,
             efa_interfaces: 0,
+            bandwidth_weightings: BTreeSet::new(),
         },
         TypeInfo {
             name: InstanceType::new("p4d.24xlarge"),
@@ -289,6 +311,7 @@ pub(crate) fn default_types() -> BTreeMap<InstanceType, TypeInfo> {
             burstable: false,
             network_cards: 4,
             efa_interfaces: 4,
+            bandwidth_weightings: BTreeSet::new(),
         },
     ];
     plain.chain(special).map(|info| (info.name.clone(), info)).collect()
@@ -310,5 +333,8 @@ mod tests {
         for name in ["p4d.24xlarge", "m6i", "m6i.0xlarge", "m6i.9999999999xlarge", "m.large", ""] {
             assert_eq!(TypeInfo::named(name), None, "{name}");
         }
+        let offered = |name| TypeInfo::named(name).expect("a plain type").bandwidth_weightings.len();
+        assert_eq!(["m8i.large", "r8gd.xlarge", "c8i-flex.large"].map(offered), [3; 3]);
+        assert_eq!(["m7i.large", "c8gn.large", "t8g.medium"].map(offered), [0; 3]);
     }
 }

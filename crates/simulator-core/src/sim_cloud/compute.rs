@@ -400,6 +400,7 @@ fn type_info(info: &TypeInfo) -> InstanceTypeInfo {
         architecture: info.architecture.clone(),
         network_cards: info.network_cards,
         efa_interfaces: info.efa_interfaces,
+        bandwidth_weightings: info.bandwidth_weightings.clone(),
     }
 }
 

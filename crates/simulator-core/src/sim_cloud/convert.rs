@@ -117,6 +117,7 @@ fn instance_options(document: &mut Document, options: &foo_model::InstanceOption
         capacity_reservation,
         license_configurations,
         efa: _, // Of the network interfaces.
+        bandwidth_weighting,
     } = options;
     let on = || Some(Document::text(true));
     if *detailed_monitoring {
@@ -144,9 +145,12 @@ fn instance_options(document: &mut Document, options: &foo_model::InstanceOption
         .with("hostnameType", hostname.map(|it| Document::text(<&str>::from(it))))
         .with("enableResourceNameDnsARecord", a_record.map(Document::text))
         .with("enableResourceNameDnsAAAARecord", aaaa_record.map(Document::text));
+    let weighting = bandwidth_weighting.map(|it| Document::text(<&str>::from(it)));
+    let performance = Document::map().with("bandwidthWeighting", weighting);
     for (field, part) in [
         ("cpuOptions", cpu),
         ("privateDnsNameOptions", names),
+        ("networkPerformanceOptions", performance),
         ("placement", placement_of(*tenancy, placement.as_ref())),
         ("capacityReservationSpecification", reservation_of(capacity_reservation.as_ref())),
     ] {

@@ -145,6 +145,8 @@ fn settings_that_contradict_each_other_or_the_type_are_refused() {
     };
     let interface = || Document::List(vec![one("deviceIndex", "0")]);
     let enclaves = || ("enclaveOptions", one("enabled", "true"));
+    let weighting = |name: &str| ("networkPerformanceOptions", one("bandwidthWeighting", name));
+    let m8i = || ("instanceType", Document::text("m8i.large"));
     for (fields, refused) in [
         (vec![("networkInterfaceSet", interface())], Some("Network interfaces and an instance-level")),
         (vec![("cpuOptions", cpu("1", "1"))], None),
@@ -154,6 +156,10 @@ fn settings_that_contradict_each_other_or_the_type_are_refused() {
         (vec![("creditSpecification", one("cpuCredits", "standard"))], Some("does not support CPU credits")),
         (vec![("cpuOptions", one("amdSevSnp", "disabled")), enclaves()], None),
         (vec![("cpuOptions", one("amdSevSnp", "enabled")), enclaves()], Some("cannot be combined")),
+        (vec![weighting("vpc-1")], Some("type does not support the bandwidth weighting vpc-1")),
+        (vec![m8i(), weighting("vpc-1")], None),
+        (vec![m8i(), weighting("default")], None),
+        (vec![m8i(), weighting("gpu-1")], Some("does not support the bandwidth weighting gpu-1")),
     ] {
         let scene = scene();
         let mut document = data("m7i.large").document;

@@ -36,6 +36,10 @@ fn a_cluster_of_eks_can_have_everything_at_once() {
                 {"name": "vpc-cni", "version": "v1.18.3-eksbuild.1", "configurationValues": {"env": {"A": "b"}}, "resolveConflicts": "OVERWRITE"},
                 {"name": "aws-ebs-csi-driver", "podIdentities": [{"serviceAccount": "ebs", "roleARN": ROLE}], "preserve": true},
             ],
+            "maintenanceWindows": [
+                {"days": ["Saturday", "Sunday"], "start": "02:00", "durationSeconds": 14_400, "timeZone": "Europe/Berlin"},
+                {"start": "23:59", "durationSeconds": 900},
+            ],
             "podIdentityAssociations": [{"namespace": "default", "serviceAccount": "a", "roleARN": ROLE}],
             "oidcProvider": true, "upgrade": {"force": false}, "upgradePolicy": {"supportType": "EXTENDED"}, "zonalShift": true,
             "scalingTier": "tier-xl",
@@ -61,6 +65,8 @@ fn invalid_eks_settings_are_refused() {
             json!({"identityProvider": with(least, fields)})
         };
         let entry = |fields: Value| json!({"accessEntries": [with(json!({"principalARN": ROLE}), fields)]});
+        let window = json!({"start": "02:00", "durationSeconds": 3_600});
+        let changed = |fields: Value| json!({"maintenanceWindows": [with(window.clone(), fields)]});
         for (fields, message) in [
             (json!({"endpointAccess": {"public": false, "private": false}}), "set public or private"),
             (
@@ -106,6 +112,11 @@ fn invalid_eks_settings_are_refused() {
                 provider(json!({"requiredClaims": {"": "a"}})),
                 "names of required claims must have 1 to 63 characters",
             ),
+            (json!({"maintenanceWindows": vec![window.clone(); 11]}), "must have at most 10 items"),
+            (changed(json!({"start": "24:00"})), "should match"),
+            (changed(json!({"durationSeconds": 899})), "greater than or equal to 900"),
+            (changed(json!({"timeZone": "../UTC"})), "should match"),
+            (changed(json!({"days": ["Monday", "Monday"]})), "Duplicate value"),
             (json!({"name": "-a"}), "name in body should match"),
         ] {
             refuses(server, fields, message).await?;
@@ -152,6 +163,7 @@ fn changes_of_immutable_eks_fields_are_refused() {
             (mode("CONFIG_MAP"), mode("API_AND_CONFIG_MAP")),
             (mode("API_AND_CONFIG_MAP"), json!({})),
             (json!({"zonalShift": true}), json!({"logging": ["audit"]})),
+            (json!({"maintenanceWindows": [{"start": "02:00", "durationSeconds": 900}]}), json!({})),
             (json!({"scalingTier": "tier-xl"}), json!({"scalingTier": "standard"})),
         ] {
             server.accepts_change(Kind::ControlPlane, eks(from), eks(to)).await?;

@@ -40,6 +40,7 @@ fn full_pool() -> Value {
         "associatePublicIPAddress": false,
         "tenancy": "dedicated",
         "cpuOptions": {"coreCount": 2, "threadsPerCore": 1, "amdSEVSNP": "disabled"},
+        "bandwidthWeighting": "vpc-1",
         "nitroEnclaves": true,
         "privateDNSNameOptions": {
             "hostnameType": "resource-name", "enableResourceNameDNSARecord": true,
@@ -625,6 +626,7 @@ fn options_of_instances_that_contradict_each_other_are_refused_at_once() {
                 json!({"instanceType": "trn1.2xlarge", "cpuCredits": "standard"}),
                 "cpuCredits is for burstable",
             ),
+            (json!({"bandwidthWeighting": "vpc-2"}), "bandwidthWeighting"),
             (json!({"privateDNSNameOptions": {"hostnameType": "ip"}}), "hostnameType"),
             (json!({"metadataOptions": {"httpEndpoint": "off"}}), "httpEndpoint"),
         ] {
@@ -635,6 +637,8 @@ fn options_of_instances_that_contradict_each_other_are_refused_at_once() {
             json!({"cpuOptions": {"amdSEVSNP": "enabled"}, "nitroEnclaves": false}),
             json!({"cpuOptions": {"amdSEVSNP": "enabled"}}),
             json!({"instanceType": "t3.large", "cpuCredits": "standard"}),
+            json!({"bandwidthWeighting": "default"}),
+            json!({"bandwidthWeighting": "ebs-1"}),
             json!({"instanceType": "p5.48xlarge", "efa": {}}),
             json!({
                 "instanceType": "g5.48xlarge", "efa": {"interfaces": 1, "primary": "EFA"}, "associatePublicIPAddress": true,

@@ -5,6 +5,7 @@
 //!   parts.
 //! * [`api_server`] and [`kubeconfig`]: what the planner does not know about: Secrets, tokens, and whether the API
 //!   server responds.
+//! * [`windows`]: when add-ons that follow EKS may be updated.
 //! * [`removal`]: in which order things go.
 //! * [`plans`]: responds to what users ask would follow from a change.
 //!
@@ -24,6 +25,7 @@ mod record;
 mod removal;
 mod shown;
 mod state;
+mod windows;
 
 use super::relations::{self, control_plane_of};
 use crate::apply::{self, StatusWriter};

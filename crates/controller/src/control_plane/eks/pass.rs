@@ -10,6 +10,7 @@ use super::kubeconfig::Server;
 use super::reads;
 use super::shown::{self, Facts};
 use super::state::EksState;
+use super::windows::{self, windows};
 use crate::apply::{self, Written};
 use crate::calls::{
     self, CONTINUE, Driver, Ended, Goal, Progress, Purpose, READ_SOON, ReadOnly, Sent, Turn, Warned,
@@ -18,6 +19,7 @@ use crate::clock::kube_time;
 use crate::clock_warnings;
 use crate::identities::Limits;
 use crate::labels::Controller;
+use crate::warnings;
 use foo_api::FooControlPlane;
 use foo_api::control_plane::Eks as Spec;
 use foo_api::control_plane::eks::Addon;
@@ -88,10 +90,11 @@ impl Driver for Pass<'_> {
     }
 
     fn observed(&self, state: &EksState, now: Timestamp) -> Observed {
-        state.reads.observed(now, self.scope.region.clock())
+        let clocks = self.scope.context.kubernetes_clock.found().agreement;
+        state.reads.observed(now, clocks, self.scope.region.clock())
     }
 
-    fn desired(&self, _observed: &Observed, state: &EksState) -> Result<Desired, Blocked> {
+    fn desired(&self, observed: &Observed, state: &EksState) -> Result<Desired, Blocked> {
         let (control_planes, control_plane) = (self.control_planes, self.scope.object);
         let namespace = control_plane.namespace().unwrap_or_default();
         let cluster = control_planes.name_of_cluster(control_plane);
@@ -117,6 +120,7 @@ impl Driver for Pass<'_> {
             node_profiles: control_planes.node_profiles(control_plane, &self.place),
             nodes_settled: control_planes.nodes_settled(control_plane),
             oldest_kubelet: control_planes.oldest_kubelet(control_plane),
+            maintenance: windows(control_plane, self.eks).maintenance(observed.now),
             being_deleted: self.scope.goal == Goal::Delete,
             deletion_confirmed: !control_planes.is_unconfirmed(control_plane, self.eks),
         };
@@ -183,10 +187,13 @@ impl Driver for Pass<'_> {
 
     fn is_amiss(condition: &Condition, _worked: bool) -> bool {
         match condition.kind {
-            ConditionKind::ClusterReady
-            | ConditionKind::Upgrading
-            | ConditionKind::AddonsReady
-            | ConditionKind::AccessReady => condition.status == Status::False,
+            ConditionKind::ClusterReady | ConditionKind::Upgrading | ConditionKind::AccessReady => {
+                condition.status == Status::False
+            }
+            // An event about windows that cannot be used comes with the warning of `Ready`.
+            ConditionKind::AddonsReady => {
+                condition.status == Status::False && condition.reason != Reason::MaintenanceWindowsUnusable
+            }
             ConditionKind::Deleting => condition.status == Status::True,
         }
     }
@@ -343,11 +350,12 @@ impl EksControlPlanes {
         let before = state.status(control_plane);
         let mut status = shown::status(control_plane, &before, &facts, &state.process.record, now);
         let region = self.place(control_plane).ok().map(|place| place.region);
-        let warnings = clock_warnings::of(&self.context, region.as_deref());
-        clock_warnings::add_to_ready(&mut status.conditions, &warnings);
+        let mut warnings = clock_warnings::of(&self.context, region.as_deref());
+        warnings.extend(windows::warning(control_plane, self.context.clock.now()));
+        warnings::add_to_ready(&mut status.conditions, &warnings);
         let written = self.write(control_plane, status, state).await?;
         let object = control_plane.object_ref(&());
-        clock_warnings::publish_new(&self.context, &object, &before.conditions, &warnings).await;
+        warnings::publish_new(&self.context, &object, &before.conditions, &warnings).await;
         Ok(written)
     }
 }

@@ -9,7 +9,7 @@ use foo_eks::observed::FailedRead;
 use foo_eks::report::ReadRequest;
 use foo_eks::{Observed, observed};
 use foo_model::eks::{Query, QueryResult};
-use foo_model::{Aws, Comparison, Reason, Timestamp};
+use foo_model::{Agreement, Aws, Comparison, Reason, Timestamp};
 use futures::{StreamExt, stream};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -46,7 +46,7 @@ impl Reads {
     }
 
     /// The input of the next plan.
-    pub(super) fn observed(&self, now: Timestamp, aws_clock: Comparison<Aws>) -> Observed {
+    pub(super) fn observed(&self, now: Timestamp, clocks: Agreement, aws_clock: Comparison<Aws>) -> Observed {
         let known = |(query, asked): (&Query, &Asked)| {
             let read = asked.read.as_ref()?;
             let response = QueryResult::clone(&read.value);
@@ -56,6 +56,7 @@ impl Reads {
             |(query, asked): (&Query, &Asked)| asked.failed.clone().map(|failed| (query.clone(), failed));
         Observed {
             now,
+            clocks,
             aws_clock,
             reads: self.0.iter().filter_map(known).collect(),
             failed: self.0.iter().filter_map(failed).collect(),
@@ -166,16 +167,20 @@ mod tests {
         CloudError::new(Operation::DescribeClusterVersions, ErrorKind::Throttled, None, "slow down")
     }
 
+    fn observed_at(reads: &Reads, now: i64) -> Observed {
+        reads.observed(Timestamp(now), Agreement::Agree, Comparison::default())
+    }
+
     #[test]
     fn failures_in_a_row_are_counted_until_a_read_succeeds() {
         let mut reads = Reads::default();
         for times in 1..=3 {
             reads.note(Query::Versions, None, Some(&refused()), Timestamp(times));
-            let observed = reads.observed(Timestamp(times), Comparison::default());
+            let observed = observed_at(&reads, times);
             assert_eq!(i64::from(observed.failed[&Query::Versions].times), times);
         }
         reads.note(Query::Versions, Some(read(5)), None, Timestamp(5));
-        let observed = reads.observed(Timestamp(6), Comparison::default());
+        let observed = observed_at(&reads, 6);
         assert!(observed.failed.is_empty());
         assert_eq!(observed.reads[&Query::Versions].begun, Timestamp(5));
     }
@@ -185,10 +190,7 @@ mod tests {
         let mut reads = Reads::default();
         reads.note(Query::Versions, Some(read(5)), None, Timestamp(5));
         reads.note(Query::Versions, Some(read(3)), None, Timestamp(6));
-        assert_eq!(
-            reads.observed(Timestamp(6), Comparison::default()).reads[&Query::Versions].begun,
-            Timestamp(5)
-        );
+        assert_eq!(observed_at(&reads, 6).reads[&Query::Versions].begun, Timestamp(5));
     }
 
     #[test]
@@ -207,7 +209,7 @@ mod tests {
         let mut reads = Reads::default();
         reads.note(Query::Versions, Some(read(1)), None, Timestamp(1));
         reads.request(&[], Timestamp(1).plus(IN_VIEW));
-        assert!(reads.observed(Timestamp(2), Comparison::default()).reads.is_empty());
+        assert!(observed_at(&reads, 2).reads.is_empty());
     }
 
     #[test]

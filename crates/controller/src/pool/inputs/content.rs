@@ -13,9 +13,10 @@ use foo_api::pool::{self as api, FooMachinePoolSpec, HttpTokens, Switch};
 use foo_api::shared::unsigned;
 use foo_bootstrap::LIMIT as USER_DATA_LIMIT;
 use foo_model::{
-    Blocked, CapacityReservation, Cores, CpuCredits, Efa, HostnameType, ImageId, InstanceOptions,
-    InstanceType, MetadataOptions, Placement, PlacementGroup, PrivateDns, Reason, ReservationPreference,
-    SecurityGroupId, SpecHash, SpotOptions, TemplateContent, Tenancy, UserData, Volume, VolumeType,
+    BandwidthWeighting, Blocked, CapacityReservation, Cores, CpuCredits, Efa, HostnameType, ImageId,
+    InstanceOptions, InstanceType, MetadataOptions, Placement, PlacementGroup, PrivateDns, Reason,
+    ReservationPreference, SecurityGroupId, SpecHash, SpotOptions, TemplateContent, Tenancy, UserData,
+    Volume, VolumeType,
 };
 use foo_planner::desired::Template;
 use serde::Serialize;
@@ -47,6 +48,8 @@ pub(in crate::pool) struct Facts {
     pub(in crate::pool) tags: BTreeMap<String, String>,
     /// Elastic Fabric Adapter interfaces.
     pub(in crate::pool) efa: Option<Efa>,
+    /// Bandwidth weighting.
+    pub(in crate::pool) bandwidth_weighting: Option<BandwidthWeighting>,
 }
 
 /// What a change of the bootstrap data in the same Secret means.
@@ -98,7 +101,7 @@ pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Resu
             ipv6: spec.metadata_options.http_protocol_ipv6 == Some(Switch::Enabled),
         },
         spot: spec.spot.as_ref().map(|spot| SpotOptions { max_price: spot.max_price.clone() }),
-        options: options(spec, facts.efa),
+        options: options(spec, facts.efa, facts.bandwidth_weighting),
         user_data: sent,
         tags: facts.tags,
     };
@@ -165,7 +168,11 @@ fn volume(device: &str, volume: &api::Volume) -> Volume {
     }
 }
 
-fn options(spec: &FooMachinePoolSpec, efa: Option<Efa>) -> InstanceOptions {
+fn options(
+    spec: &FooMachinePoolSpec,
+    efa: Option<Efa>,
+    bandwidth_weighting: Option<BandwidthWeighting>,
+) -> InstanceOptions {
     let cpu = spec.cpu_options.as_ref();
     let cores = |cpu: &api::CpuOptions| {
         Some(Cores { count: unsigned(cpu.core_count?), threads: unsigned(cpu.threads_per_core?) })
@@ -189,6 +196,7 @@ fn options(spec: &FooMachinePoolSpec, efa: Option<Efa>) -> InstanceOptions {
         capacity_reservation: spec.capacity_reservation.as_ref().and_then(capacity_reservation),
         license_configurations: spec.license_configurations.iter().cloned().collect(),
         efa,
+        bandwidth_weighting,
     }
 }
 

@@ -3,6 +3,7 @@
 //! Every error becomes a [`Blocked`] with a reason and a message that stays the same while the cause does;
 //! after this file the desired state is valid.
 
+use super::bandwidth;
 use super::content::{self, Facts, NewData};
 use super::efa;
 use super::hooks;
@@ -22,11 +23,11 @@ use foo_api::{capi, names, pool as api};
 use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
 use foo_model::{
-    Adoption, Blocked, DeletionTimeouts, GroupSettings, HookName, LifecycleHook, Notifications, Protection,
-    Reason, Seconds, SecurityGroupId, SubnetId, TargetGroupArn,
+    Adoption, Blocked, DeletionTimeouts, GroupSettings, HookName, LifecycleHook, Maintenance, Notifications,
+    Protection, Reason, Seconds, SecurityGroupId, SubnetId, TargetGroupArn,
 };
 use foo_planner::desired::{
-    Desired, Goal, GroupConfig, Identity, Maintenance, ScaleIn, Size, Template, VictimPolicy, Wanted,
+    Desired, Goal, GroupConfig, Identity, ScaleIn, Size, Template, VictimPolicy, Wanted,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
@@ -473,8 +474,11 @@ async fn template(
 ) -> Result<Template, Blocked> {
     let spec = &gathered.pool.spec;
     let id = known.image.id.as_ref().map_err(Clone::clone)?;
-    let (image, efa) = match known.types {
-        Ok(types) => (usable(id, types, lookups, asking).await?, efa::efa(spec, types)?),
+    let (image, efa, bandwidth_weighting) = match known.types {
+        Ok(types) => {
+            let image = usable(id, types, lookups, asking).await?;
+            (image, efa::efa(spec, types)?, bandwidth::weighting(spec, types)?)
+        }
         Err(blocked) => {
             // An image that does not exist is the first thing to say.
             usable(id, &[], lookups, asking).await?;
@@ -499,6 +503,7 @@ async fn template(
             keeping: stored::keeping(spec, (known.region, identity), lookups, asking).await?,
             tags,
             efa,
+            bandwidth_weighting,
         },
     )
 }

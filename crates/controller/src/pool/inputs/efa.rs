@@ -42,6 +42,7 @@ pub(in crate::pool) fn efa(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     fn of(efa: api::Efa, network_cards: u32, efa_interfaces: u32) -> Result<Option<Efa>, String> {
         let kind = InstanceTypeInfo {
@@ -53,6 +54,7 @@ mod tests {
             architecture: "x86_64".into(),
             network_cards,
             efa_interfaces,
+            bandwidth_weightings: BTreeSet::new(),
         };
         let spec = FooMachinePoolSpec { efa: Some(efa), ..FooMachinePoolSpec::default() };
         super::efa(&spec, &[kind]).map_err(|blocked| blocked.message)

@@ -60,9 +60,10 @@ pub(in crate::pool) fn described_types(spec: &FooMachinePoolSpec) -> impl Iterat
             nvidia_gpus,
             neuron_devices,
             architecture: architecture.to_owned(),
-            // EFA is for named types only.
+            // EFA is for named types only, and bandwidth is no attribute that AWS finds types by.
             network_cards: 1,
             efa_interfaces: 0,
+            bandwidth_weightings: BTreeSet::new(),
         }
     })
 }

@@ -7,6 +7,7 @@
 
 pub(super) mod account;
 pub(super) mod aws;
+pub(super) mod bandwidth;
 pub(super) mod bootstrap_secret;
 pub(super) mod clock;
 pub(super) mod content;
@@ -148,9 +149,9 @@ impl Pools {
         let clock_warnings: Vec<Blocked> = kubernetes_warning.into_iter().chain(aws_warning).collect();
         let mut desired = desired;
         desired.warnings.extend(clock_warnings.clone());
-        desired.maintenance = replacement_rules::maintenance(&gathered.pool, self.context.clock.now());
-        let of_windows = replacement_rules::maintenance_warning(&gathered.pool, &desired.maintenance);
-        desired.warnings.extend(of_windows);
+        let windows = replacement_rules::windows(&gathered.pool);
+        desired.maintenance = windows.maintenance(self.context.clock.now());
+        desired.warnings.extend(windows.warning(&desired.maintenance));
         let observed = self.observed(gathered, &aws, &desired, account_mismatch.as_ref(), messages, state);
         let freshness = freshness(&observed, state);
         Inputs {

@@ -1,18 +1,17 @@
 //! The settings for replacing outdated, unhealthy and endangered instances, from the spec to the planner's
 //! values.
 
-use crate::clock::shown;
+use crate::maintenance::Windows;
 use crate::pool::gather::Gathered;
 use crate::pool::identity;
 use foo_api::FooMachinePool;
 use foo_api::pool as api;
-use foo_api::pool::life::{Opening, opening};
 use foo_api::shared::unsigned;
-use foo_model::names::{ROLLOUT_NOW_ANNOTATION, ROLLOUT_PAUSED_ANNOTATION};
-use foo_model::{Blocked, Reason, Seconds, SpecHash, Timestamp};
+use foo_model::names::ROLLOUT_PAUSED_ANNOTATION;
+use foo_model::{Seconds, SpecHash, Timestamp};
 use foo_planner::desired::{
-    IntOrPercent, Interruption, Maintenance, OnFailure, Rebalance, Remediation, Rollout, RolloutPause,
-    Strategy, TargetHealthRules,
+    IntOrPercent, Interruption, OnFailure, Rebalance, Remediation, Rollout, RolloutPause, Strategy,
+    TargetHealthRules,
 };
 use foo_planner::memory::RolloutProgress;
 use foo_planner::report::RolloutPhase;
@@ -53,41 +52,15 @@ fn paused(pool: &FooMachinePool) -> Option<RolloutPause> {
     }
 }
 
-/// When outdated and expired instances may be replaced, by the manager's clock.
-pub(in crate::pool) fn maintenance(pool: &FooMachinePool, now: Timestamp) -> Maintenance {
-    if pool.annotations().contains_key(ROLLOUT_NOW_ANNOTATION) {
-        return Maintenance::Always;
+/// When outdated and expired instances may be replaced.
+pub(in crate::pool) fn windows(pool: &FooMachinePool) -> Windows<'_> {
+    Windows {
+        all: &pool.spec.maintenance_windows,
+        annotations: pool.annotations(),
+        field: "spec.maintenanceWindows",
+        unless: "no instance is replaced for a roll-out or because of its age",
+        only: "instances are replaced",
     }
-    match opening(&pool.spec.maintenance_windows, shown(now)) {
-        Ok(None) => Maintenance::Always,
-        Ok(Some(Opening { opens, closes })) => {
-            let moment = |moment: jiff::Timestamp| Timestamp(moment.as_millisecond());
-            Maintenance::Window { opens: moment(opens), closes: moment(closes) }
-        }
-        Err(why) => {
-            let message = format!("{why}; no instance is replaced for a roll-out or because of its age");
-            Maintenance::Unusable(Blocked::new(Reason::MaintenanceWindowsUnusable, message))
-        }
-    }
-}
-
-/// That the maintenance windows cannot be used, also while no instance waits for one; or that they are open until a user removes
-/// an annotation.
-pub(in crate::pool) fn maintenance_warning(
-    pool: &FooMachinePool,
-    maintenance: &Maintenance,
-) -> Option<Blocked> {
-    if let Maintenance::Unusable(blocked) = maintenance {
-        return Some(blocked.clone());
-    }
-    let ignored =
-        !pool.spec.maintenance_windows.is_empty() && pool.annotations().contains_key(ROLLOUT_NOW_ANNOTATION);
-    ignored.then(|| {
-        let message = format!(
-            "instances are replaced outside of spec.maintenanceWindows, too, until the annotation {ROLLOUT_NOW_ANNOTATION} is removed"
-        );
-        Blocked::new(Reason::MaintenanceWindowsIgnored, message)
-    })
 }
 
 /// The progress of a roll-out that the status shows, as after a crash: how its content works is observed from

@@ -47,6 +47,7 @@ fn go_architecture(aws: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     fn kind(vcpus: u32, memory_mib: u64, nvidia_gpus: u32) -> InstanceTypeInfo {
         InstanceTypeInfo {
@@ -58,6 +59,7 @@ mod tests {
             architecture: "x86_64".into(),
             network_cards: 1,
             efa_interfaces: 0,
+            bandwidth_weightings: BTreeSet::new(),
         }
     }
 

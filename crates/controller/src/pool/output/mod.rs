@@ -205,7 +205,7 @@ impl Pools {
             .into_iter()
             .chain(node_version::warning(gathered))
             .chain(inputs.image.warning.clone())
-            .chain(replacement_rules::maintenance_warning(&gathered.pool, &inputs.desired.maintenance))
+            .chain(replacement_rules::windows(&gathered.pool).warning(&inputs.desired.maintenance))
             .chain(inputs.clock_warnings.clone())
             .collect();
         for warning in warnings.iter().filter(|it| !state.reported.warnings.contains(it)) {

@@ -4,8 +4,8 @@
 
 use crate::plans::fields::{self, Fields};
 use crate::pool::gather::Gathered;
+use foo_api::maintenance::MaintenanceWindow;
 use foo_api::plan::PlannedChange;
-use foo_api::pool::MaintenanceWindow;
 use foo_planner::Desired;
 use foo_planner::desired::{Size, Strategy, Wanted};
 use serde_json::json;

@@ -12,6 +12,7 @@ mod one_name;
 mod plans;
 mod protection;
 mod tokens;
+mod windows;
 
 use crate::support::{CLUSTER, NS, World, objects};
 use foo_api::capi::Cluster;

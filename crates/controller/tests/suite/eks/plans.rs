@@ -111,6 +111,23 @@ async fn an_upgrade_with_other_changes_is_planned_as_it_then_happens() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_update_that_waits_for_a_window_is_planned_for_its_opening() {
+    let world = World::of_eks(addons()).await;
+    let window = crate::windows::window(&world, 600, "Europe/Berlin");
+    let edit = |spec: &mut FooControlPlaneSpec| {
+        "v1.35.0".clone_into(&mut spec.version);
+        spec.eks.as_mut().unwrap().maintenance_windows = vec![window];
+    };
+    let plan = plan_of(world.plans(vec![world.planned_eks(edit)]).await);
+    assert_eq!(fields(&plan), ["maintenanceWindows", "version"], "{:?}", plan.changes);
+    assert_eq!((plan.outcome, plan.remaining.len()), (Outcome::Settled, 0), "{plan:#?}");
+    let (last, others) = plan.calls.split_last().unwrap();
+    assert_eq!(last.operation, "UpdateAddon");
+    assert!((598 * 60..=600 * 60).contains(&last.after_seconds), "{:?}", plan.calls);
+    assert!(others.iter().all(|call| call.after_seconds < 3_600), "{:?}", plan.calls);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_plan_changes_nothing() {
     let world = World::of_eks(addons()).await;
     world.waits(Duration::from_hours(1)).await;

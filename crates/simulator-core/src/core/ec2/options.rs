@@ -52,7 +52,23 @@ pub(crate) fn problem(data: &LaunchData, info: &TypeInfo) -> Option<AwsError> {
     {
         return combination("AMD SEV-SNP and Nitro Enclaves cannot be combined".to_owned());
     }
-    network_interfaces(document, info).or_else(|| special_capacity(data))
+    bandwidth_weighting(document, info)
+        .or_else(|| network_interfaces(document, info))
+        .or_else(|| special_capacity(data))
+}
+
+/// EC2 User Guide, "EC2 instance bandwidth weighting configuration": the instance type has to support it; EC2 API Reference,
+/// NetworkInfo: which weightings it supports. **(A)** That EC2 refuses all others, the code and the text are not documented: both are
+/// like those for a type without CPU options.
+fn bandwidth_weighting(document: &Document, info: &TypeInfo) -> Option<AwsError> {
+    let wanted = document.get_text(&["networkPerformanceOptions", "bandwidthWeighting"])?;
+    let is_offered = info.bandwidth_weightings.iter().any(|it| <&str>::from(it) == wanted);
+    (!is_offered).then(|| {
+        AwsError::new(
+            "UnsupportedOperation",
+            format!("The {} instance type does not support the bandwidth weighting {wanted}.", info.name),
+        )
+    })
 }
 
 /// Several network interfaces, and Elastic Fabric Adapters (EC2 User Guide, "Network interfaces" and "Elastic Fabric Adapter").

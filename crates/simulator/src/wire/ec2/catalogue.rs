@@ -93,6 +93,10 @@ fn write_type(xml: &mut Xml, info: &TypeInfo) {
         if info.efa_interfaces > 0 {
             xml.within("efaInfo", |xml| xml.value("maximumEfaInterfaces", info.efa_interfaces));
         }
+        if !info.bandwidth_weightings.is_empty() {
+            let weightings = info.bandwidth_weightings.iter().map(<&str>::from);
+            xml.texts("bandwidthWeightings", "item", weightings);
+        }
     });
     xml.value("burstablePerformanceSupported", info.burstable);
 }

@@ -181,6 +181,15 @@ const TEMPLATE: &[Row] = &[
         ],
     ),
     Row::new(
+        "Bandwidth weighting between network and EBS",
+        Yes(&[("FooMachinePool", "spec.bandwidthWeighting")]),
+        [NO, NO, ByLaunchTemplate],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_an_interface",
+            "crates/controller/tests/suite/templates.rs::a_pool_with_a_bandwidth_weighting_needs_a_type_that_offers_it",
+        ],
+    ),
+    Row::new(
         "Nitro Enclaves",
         Yes(&[("FooMachinePool", "spec.nitroEnclaves")]),
         [NO, NO, ByLaunchTemplate],
@@ -383,10 +392,14 @@ const REPLACEMENT: &[Row] = &[
     ),
     Row::new(
         "Maintenance windows",
-        Yes(&[("FooMachinePool", "spec.maintenanceWindows")]),
+        Yes(&[
+            ("FooMachinePool", "spec.maintenanceWindows"),
+            ("FooControlPlane", "spec.eks.maintenanceWindows"),
+        ]),
         [NO, Other::Yes("budgets with a schedule"), NO],
         &[
             "crates/controller/tests/suite/windows.rs::a_roll_out_waits_for_the_window_and_begins_when_it_opens",
+            "crates/controller/tests/suite/eks/windows.rs::an_addon_that_follows_eks_is_updated_when_the_window_opens",
         ],
     ),
     Row::new(

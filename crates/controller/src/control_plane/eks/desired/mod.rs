@@ -14,7 +14,7 @@ use foo_api::control_plane::{Eks, eks as api};
 use foo_eks::Desired;
 use foo_eks::desired::{DeletionPolicy, Setting};
 use foo_model::eks::{AuthenticationMode, IpFamily, LogType, Minor, ScalingTier, SupportType};
-use foo_model::{Adoption, Blocked, Reason};
+use foo_model::{Adoption, Blocked, Maintenance, Reason};
 use std::collections::BTreeSet;
 
 pub(super) use partition::partition;
@@ -57,6 +57,8 @@ pub(super) struct Known<'a> {
     pub(super) nodes_settled: bool,
     /// The oldest version of the kubelets of the cluster's pools.
     pub(super) oldest_kubelet: Option<Minor>,
+    /// When add-ons that follow EKS may be updated.
+    pub(super) maintenance: Maintenance,
     /// Whether the cluster may be deleted.
     pub(super) being_deleted: bool,
     /// Whether its Cluster is deleted as well, or a user confirmed the deletion.
@@ -120,6 +122,7 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
         node_profiles: known.node_profiles.clone(),
         nodes_settled: known.nodes_settled,
         addons: addons::addons(eks),
+        maintenance: known.maintenance.clone(),
         pod_identities: access::pod_identities(eks),
         oidc_provider: eks.oidc_provider,
         identity_provider: eks.identity_provider.as_ref().map(access::identity_provider),

@@ -5,7 +5,7 @@ use foo_model::eks::{
     AccessPolicy, AccessScope, EndpointAccess, EntryKind, IdentityProviderSettings, Placement,
     ResolveConflicts,
 };
-use foo_model::{Adoption, SubnetId};
+use foo_model::{Adoption, Maintenance, SubnetId};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -28,6 +28,7 @@ fn known() -> Known<'static> {
         node_profiles: BTreeSet::new(),
         nodes_settled: true,
         oldest_kubelet: None,
+        maintenance: Maintenance::Always,
         being_deleted: false,
         deletion_confirmed: true,
     }

@@ -1,13 +1,15 @@
 //! The fields of what an EKS cluster is to be, as a FooPlan shows what differs.
 
 use crate::plans::fields::{self, Fields};
+use foo_api::maintenance::MaintenanceWindow;
 use foo_eks::Desired;
 use foo_eks::desired::{AddonVersion, DesiredAddon};
 use foo_model::eks::AddonSettings;
 use serde_json::{Map, Value, json};
 
-/// What users decide. What is known besides the spec is the same in both states.
-pub(super) fn fields(desired: &Desired) -> Fields {
+/// What users decide. What is known besides the spec is the same in both states, and when windows are open depends on the time: those of
+/// the spec are compared.
+pub(super) fn fields(desired: &Desired, windows: &[MaintenanceWindow]) -> Fields {
     let Desired {
         name: _,
         id: _,
@@ -46,6 +48,7 @@ pub(super) fn fields(desired: &Desired) -> Fields {
         node_profiles: _,
         nodes_settled: _,
         addons,
+        maintenance: _,
         pod_identities,
         oidc_provider,
         identity_provider,
@@ -60,6 +63,7 @@ pub(super) fn fields(desired: &Desired) -> Fields {
         .iter()
         .map(|((namespace, account), role)| (format!("{namespace}/{account}"), json!(role)))
         .collect();
+    let windows = Some(windows).filter(|all| !all.is_empty());
     fields::fields(&json!({
         "adoption": adoption,
         "version": version,
@@ -78,6 +82,7 @@ pub(super) fn fields(desired: &Desired) -> Fields {
         "deletion_protection": deletion_protection,
         "entries": entries,
         "addons": addons,
+        "maintenance_windows": windows,
         "pod_identities": pod_identities,
         "oidc_provider": oidc_provider,
         "identity_provider": identity_provider,

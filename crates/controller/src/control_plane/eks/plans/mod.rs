@@ -68,8 +68,8 @@ impl EksControlPlanes {
         let (now, forecast) = self.foresee_calls(planned, &desired, &mut state, computes).await?;
         let about = About {
             name: &planned.name_any(),
-            before: before.map(|before| fields(&before)),
-            after: fields(&desired),
+            before: before.map(|before| fields(&before, &eks.maintenance_windows)),
+            after: fields(&desired, &planned_eks.maintenance_windows),
             is_paused: desired.paused,
             now,
         };
@@ -108,7 +108,8 @@ impl EksControlPlanes {
         let mut reads = 0;
         loop {
             let now = self.context.clock.now();
-            let observed = state.reads.observed(now, region.clock());
+            let clocks = self.context.kubernetes_clock.found().agreement;
+            let observed = state.reads.observed(now, clocks, region.clock());
             let (desired, process) = (desired.clone(), state.process.clone());
             let compute = move || foo_eks::forecast(&desired, &observed, &process.record, &process.memory);
             let forecast = computes.result(compute).await?;

@@ -22,6 +22,7 @@ fn facts() -> Facts {
         keeping: None,
         tags: BTreeMap::new(),
         efa: None,
+        bandwidth_weighting: None,
     }
 }
 
@@ -197,6 +198,16 @@ fn other_efa_interfaces_replace_instances() {
     assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
     // Names and order of the fields and variants in foo-model are part of it.
     assert_eq!(all[0].as_str(), "v1-474061ea05603cd6");
+}
+
+#[test]
+fn another_bandwidth_weighting_replaces_instances() {
+    use foo_model::BandwidthWeighting as Weighting;
+    let of = |bandwidth_weighting| hashes(&spec(), Facts { bandwidth_weighting, ..facts() }).0;
+    let all = [None, Some(Weighting::Vpc1), Some(Weighting::Ebs1)].map(of);
+    // The names in foo-model are part of it.
+    let pinned = ["v1-6a714c2f33ab2636", "v1-46a296bd64d159f5", "v1-b3b5ac919faa8de2"];
+    assert_eq!(all.each_ref().map(SpecHash::as_str), pinned);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! When the provider may begin to replace instances by its own choice.
+//! Maintenance windows: when the provider may begin what it does by its own choice. The fields that have them say what that is.
 
 use crate::patterns;
 use jiff::civil::{Date, Time};
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
-/// A time that recurs every week or every day, in which the provider may begin to replace instances by its own choice.
+/// A time that recurs every week or every day, in which the provider may begin what it does by its own choice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MaintenanceWindow {
@@ -23,7 +23,7 @@ pub struct MaintenanceWindow {
     /// time.
     #[schemars(length(min = 5, max = 5), regex(pattern = patterns::TIME_OF_DAY))]
     pub start: String,
-    /// How many seconds the window stays open. A replacement that begins in that time may end later. Range: 900 to 604800.
+    /// How many seconds the window stays open. What begins in that time may end later. Range: 900 to 604800.
     #[schemars(range(min = 900, max = 604_800))]
     pub duration_seconds: i32,
     /// IANA name of the time zone, for example `Europe/Berlin`. Default: `UTC`.
@@ -91,7 +91,7 @@ static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundl
 ///
 /// # Errors
 ///
-/// A sentence that says which window cannot be used, and why: an unknown time zone.
+/// A clause that says which window cannot be used, and why: an unknown time zone.
 pub fn opening(windows: &[MaintenanceWindow], now: Timestamp) -> Result<Option<Opening>, String> {
     let mut all = Vec::new();
     for window in windows {
@@ -111,7 +111,7 @@ pub fn opening(windows: &[MaintenanceWindow], now: Timestamp) -> Result<Option<O
     Ok(whole)
 }
 
-/// Why these windows cannot be used, in a sentence; `None` if they can.
+/// Why these windows cannot be used, in a clause; `None` if they can.
 pub fn unusable(windows: &[MaintenanceWindow]) -> Option<String> {
     opening(windows, Timestamp::UNIX_EPOCH).err()
 }
@@ -120,7 +120,7 @@ pub fn unusable(windows: &[MaintenanceWindow]) -> Option<String> {
 fn openings(window: &MaintenanceWindow, now: Timestamp) -> Result<Vec<Opening>, String> {
     let zone = zone(&window.time_zone)?;
     let start = Time::strptime("%H:%M", &window.start)
-        .map_err(|_| format!("spec.maintenanceWindows: {:?} is no time of day, HH:MM", window.start))?;
+        .map_err(|_| format!("{:?} is no time of day, HH:MM", window.start))?;
     let today = now.to_zoned(zone.clone()).date();
     let days = (-DAYS..=DAYS).filter_map(|days| today.checked_add(Span::new().try_days(days).ok()?).ok());
     let opens_on =
@@ -137,9 +137,7 @@ fn openings(window: &MaintenanceWindow, now: Timestamp) -> Result<Vec<Opening>, 
 /// The time zone of that name.
 fn zone(name: &str) -> Result<TimeZone, String> {
     let found = ZONES.get(name).ok().filter(|zone| !zone.is_unknown());
-    found.ok_or_else(|| {
-        format!("spec.maintenanceWindows: the IANA time zone database has no time zone {name:?}")
-    })
+    found.ok_or_else(|| format!("the IANA time zone database has no time zone {name:?}"))
 }
 
 #[cfg(test)]
@@ -229,13 +227,12 @@ mod tests {
     fn a_time_zone_has_to_exist() {
         for name in ["Mars/Base", "Etc/Unknown", "Local"] {
             let refused = opening(&[window(&[], "02:00", 1, name)], Timestamp::UNIX_EPOCH).unwrap_err();
-            let said =
-                format!("spec.maintenanceWindows: the IANA time zone database has no time zone {name:?}");
+            let said = format!("the IANA time zone database has no time zone {name:?}");
             assert_eq!(refused, said);
             assert_eq!(unusable(&[window(&[], "02:00", 1, name)]), Some(said));
         }
         let late = opening(&[window(&[], "25:00", 1, "UTC")], Timestamp::UNIX_EPOCH).unwrap_err();
-        assert_eq!(late, "spec.maintenanceWindows: \"25:00\" is no time of day, HH:MM");
+        assert_eq!(late, "\"25:00\" is no time of day, HH:MM");
         assert!(
             opening(&[window(&[], "02:00", 1, "America/Argentina/Buenos_Aires")], Timestamp::MAX).is_ok()
         );
