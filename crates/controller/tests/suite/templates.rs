@@ -5,6 +5,7 @@ use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
     BandwidthWeighting, Efa, MixedInstances, MixedInstancesOverride, RolloutStrategy, Volume,
 };
+use foo_simulator_core::core::document::Document;
 use foo_simulator_core::core::group::model::LaunchSource;
 use serde_json::json;
 use std::time::Duration;
@@ -225,6 +226,20 @@ async fn a_warning_of_ec2_about_a_template_is_reported_once() {
     assert_eq!(world.notes("LaunchTemplateWarning").len(), 1, "nothing of the other");
 }
 
+/// A pool of m7i.large is refused for this reason, and launches an instance of another type; what the launch template has then.
+async fn launches_with_another_type(world: &World, pool: &Pool<'_>, reason: &str, other: &str) -> Document {
+    let refused = || pool.find_condition("LaunchTemplateReady").filter(|it| it.reason == reason);
+    world.until("the type has none", || refused().is_some()).await;
+    let message = refused().unwrap().message;
+    assert!(message.contains("m7i.large does not support"), "{message}");
+    pool.edits(|spec| spec.instance_type = Some(other.to_owned()));
+    world.settles().await;
+    pool.is_of(1);
+    let templates = world.region.templates();
+    let newest = templates.iter().flat_map(|template| template.versions.values()).next_back().unwrap();
+    newest.data.document.clone()
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_pool_with_efa_launches_with_the_interfaces_of_its_type() {
     let world = World::new().await;
@@ -233,16 +248,8 @@ async fn a_pool_with_efa_launches_with_the_interfaces_of_its_type() {
         spec.efa = Some(Efa::default());
     });
     let pool = pool.begins_with(1);
-    let refused = || pool.find_condition("LaunchTemplateReady").filter(|it| it.reason == "EfaNotSupported");
-    world.until("the type has none", || refused().is_some()).await;
-    let message = refused().unwrap().message;
-    assert!(message.contains("m7i.large does not support"), "{message}");
-    pool.edits(|spec| spec.instance_type = Some("p4d.24xlarge".to_owned()));
-    world.settles().await;
-    pool.is_of(1);
-    let documents = world.region.templates();
-    let template = documents.iter().flat_map(|template| template.versions.values()).next_back().unwrap();
-    let interfaces = template.data.document.get_list(&["networkInterfaceSet"]).len();
+    let launched = launches_with_another_type(&world, &pool, "EfaNotSupported", "p4d.24xlarge").await;
+    let interfaces = launched.get_list(&["networkInterfaceSet"]).len();
     let capacity = pool.status().capacity;
     assert_eq!((interfaces, capacity["vpc.amazonaws.com/efa"].as_str()), (5, "4"));
 }
@@ -255,18 +262,8 @@ async fn a_pool_with_a_bandwidth_weighting_needs_a_type_that_offers_it() {
         spec.bandwidth_weighting = Some(BandwidthWeighting::Vpc1);
     });
     let pool = pool.begins_with(1);
-    let refused = || {
-        let condition = pool.find_condition("LaunchTemplateReady");
-        condition.filter(|it| it.reason == "BandwidthWeightingNotSupported")
-    };
-    world.until("the type has none", || refused().is_some()).await;
-    let message = refused().unwrap().message;
-    assert!(message.contains("m7i.large does not support"), "{message}");
-    pool.edits(|spec| spec.instance_type = Some("m8i.large".to_owned()));
-    world.settles().await;
-    pool.is_of(1);
-    let documents = world.region.templates();
-    let template = documents.iter().flat_map(|template| template.versions.values()).next_back().unwrap();
-    let weighting = template.data.document.get_text(&["networkPerformanceOptions", "bandwidthWeighting"]);
+    let reason = "BandwidthWeightingNotSupported";
+    let launched = launches_with_another_type(&world, &pool, reason, "m8i.large").await;
+    let weighting = launched.get_text(&["networkPerformanceOptions", "bandwidthWeighting"]);
     assert_eq!(weighting, Some("vpc-1"));
 }
