@@ -7,7 +7,7 @@
 use crate::commands::{Printed, run};
 use crate::pki::{Pki, token_key, write};
 use crate::process::{Process, Signal};
-use crate::store::Store;
+use crate::store::{Store, copy};
 use crate::wait::{Probe, wait_until};
 use crate::{Tools, free_port, lock};
 use anyhow::{Context as _, Result, bail};
@@ -62,6 +62,18 @@ impl ApiServer {
                 result => return result,
             }
         }
+    }
+
+    /// Like [`ApiServer::start_with`], with a copy of the store of another one that has ended, with the same version of everything.
+    pub(crate) async fn start_from(
+        tools: &Tools,
+        folder: &Path,
+        extra_args: &[&str],
+        store: &Path,
+    ) -> Result<Self> {
+        std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+        copy(store, &Store::data(folder)).await?;
+        Self::start_with(tools, folder, extra_args).await
     }
 
     async fn try_start(tools: &Tools, folder: &Path, extra_args: &[&str]) -> Result<Self> {

@@ -1,5 +1,6 @@
 //! Everything a test usually needs, in one piece: a management cluster that is also its own workload cluster.
 
+use crate::capi::installed;
 use crate::folder::Folder;
 use crate::pki::write;
 use crate::wait::{Probe, wait_until};
@@ -55,14 +56,17 @@ impl Rig {
         let tools = Tools::find()?;
         let mut watch = Stopwatch::default();
         let args: Vec<&str> = options.apiserver_args.iter().map(String::as_str).collect();
-        let api = ApiServer::start_with(&tools, folder.path(), &args).await?;
-        watch.lap("etcd and kube-apiserver");
-        // Its start and clusterctl's work overlap.
+        let api = match &options.capi {
+            Some(capi) => installed::start(&tools, folder.path(), &args, capi).await?,
+            None => ApiServer::start_with(&tools, folder.path(), &args).await?,
+        };
+        watch.lap("etcd and kube-apiserver, with the providers");
+        // Its start and that of Cluster API overlap.
         let controllers = Controllers::start(&api)?;
         let capi = match options.capi {
             Some(options) => {
-                let capi = Capi::install(&api, options).await?;
-                watch.lap("clusterctl init and Cluster API core");
+                let capi = Capi::start(&api, options).await?;
+                watch.lap("Cluster API core");
                 Some(capi)
             }
             None => None,

@@ -30,7 +30,7 @@ pub(crate) struct Store {
 impl Store {
     /// Starts it with its state and log in `folder`; does not wait until it is ready.
     pub(crate) fn start(tools: &Tools, folder: &Path, port: u16, peer_port: u16) -> Result<Self> {
-        let data = folder.join("etcd");
+        let data = Self::data(folder);
         let url = format!("http://127.0.0.1:{port}");
         let args = vec![
             // Nothing here has to survive a power cut.
@@ -44,6 +44,11 @@ impl Store {
         let store = Self { program, args, data, log, port, process: Mutex::new(None) };
         store.run()?;
         Ok(store)
+    }
+
+    /// Where its state is.
+    pub(crate) fn data(folder: &Path) -> PathBuf {
+        folder.join("etcd")
     }
 
     fn run(&self) -> Result<()> {
@@ -101,7 +106,8 @@ impl Store {
     }
 }
 
-async fn copy(from: &Path, to: &Path) -> Result<()> {
+/// Copies the state of an etcd that does not run to a folder that does not exist.
+pub(crate) async fn copy(from: &Path, to: &Path) -> Result<()> {
     let arguments = ["-r".as_ref(), from.as_os_str(), to.as_os_str()];
     run(Path::new("cp"), arguments, &[], "").await.map(drop)
 }

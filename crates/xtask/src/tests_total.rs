@@ -94,6 +94,13 @@ const BEFORE_A_RELEASE: [(&str, &[&str]); 5] = [
 /// What is compiled with optimisations for a run of all tests, as `make build` compiles it.
 const OPTIMISED: [&str; 2] = ["--config", "hack/optimised.toml"];
 
+/// The unit tests of libraries are compiled without [`OPTIMISED`]: those of foo-controller run for seconds, and take a third of the
+/// processor time to compile then. No other test program needs that library, so it is not compiled once more for them.
+const UNIT_TESTS: [&str; 1] = ["--lib"];
+
+/// All other tests, and the examples.
+const OTHER_TESTS: [&str; 4] = ["--bins", "--examples", "--test", "*"];
+
 /// How many of the longest tests the report lists.
 const LONGEST: usize = 20;
 
@@ -199,9 +206,17 @@ struct Profile {
 }
 
 fn programs(root: &Path) -> Result<Vec<Program>> {
+    let mut programs = built(root, &[], &UNIT_TESTS)?;
+    programs.extend(built(root, &OPTIMISED, &OTHER_TESTS)?);
+    Ok(programs)
+}
+
+/// The test programs that cargo builds of these targets with these settings.
+fn built(root: &Path, settings: &[&str], targets: &[&str]) -> Result<Vec<Program>> {
     let output = cargo(root)
-        .args(OPTIMISED)
+        .args(settings)
         .args(["test", "--workspace", "--no-run", "--message-format", "json-render-diagnostics"])
+        .args(targets)
         .stderr(Stdio::inherit())
         .output()
         .context("running cargo test --no-run")?;

@@ -5,6 +5,7 @@
 //! start. cert-manager is not needed: its kinds are stubbed, and webhooks are pointed at loopback with certificates of
 //! the API server's own authority.
 
+pub(crate) mod installed;
 mod manager;
 mod repository;
 mod webhooks;
@@ -34,22 +35,26 @@ pub struct Capi {
 
 impl Capi {
     /// Runs `clusterctl init` for core and the given providers, starts its managers and waits until they are ready.
-    pub async fn install(api: &ApiServer, mut options: CapiOptions) -> Result<Self> {
-        let folder = api.folder().join("capi");
-        let certificates = folder.join("webhook");
+    pub async fn install(api: &ApiServer, options: CapiOptions) -> Result<Self> {
+        Self::init(api, options.clone()).await?;
+        Self::start(api, options).await
+    }
+
+    /// Runs `clusterctl init` alone.
+    async fn init(api: &ApiServer, options: CapiOptions) -> Result<()> {
+        let (capi, core, options) = Self::prepare(api, options)?;
+        api.apply(&repository::cert_manager_stub()).await.context("stubbing cert-manager")?;
+        capi.clusterctl(api, repository::init_args(&core, &options.providers)).await?;
+        scale_to_zero(api).await
+    }
+
+    /// Starts the managers of what is installed, and waits until they are ready.
+    pub(crate) async fn start(api: &ApiServer, options: CapiOptions) -> Result<Self> {
+        let (mut capi, _, options) = Self::prepare(api, options)?;
+        let certificates = capi.folder.join("webhook");
         std::fs::create_dir_all(&certificates)
             .with_context(|| format!("creating {}", certificates.display()))?;
         api.pki().serving(&["127.0.0.1", "localhost"])?.write_to(&certificates)?;
-        let core = repository::core(api.tools(), &folder)?;
-        if options.kubeadm_bootstrap {
-            options.providers.push(repository::kubeadm_bootstrap(api.tools(), &folder)?);
-        }
-        write(&folder.join("clusterctl.yaml"), &repository::config(&core, &options))?;
-        api.apply(&repository::cert_manager_stub()).await.context("stubbing cert-manager")?;
-
-        let mut capi = Self { folder, core: None, kubeadm_bootstrap: None };
-        capi.clusterctl(api, repository::init_args(&core, &options.providers)).await?;
-        scale_to_zero(api).await?;
         let gates = &options.feature_gates;
         capi.core = Some(Manager::start(api, &capi.folder, &CORE, gates).await?);
         if options.kubeadm_bootstrap {
@@ -57,6 +62,18 @@ impl Capi {
                 Some(Manager::start(api, &capi.folder, &KUBEADM_BOOTSTRAP, gates).await?);
         }
         Ok(capi)
+    }
+
+    /// Writes clusterctl's configuration and the repositories of Cluster API. Returns core, and the options with all providers.
+    fn prepare(api: &ApiServer, mut options: CapiOptions) -> Result<(Self, Provider, CapiOptions)> {
+        let folder = api.folder().join("capi");
+        let core = repository::core(api.tools(), &folder)?;
+        if options.kubeadm_bootstrap {
+            options.providers.push(repository::kubeadm_bootstrap(api.tools(), &folder)?);
+        }
+        let capi = Self { folder, core: None, kubeadm_bootstrap: None };
+        write(&capi.clusterctl_config(), &repository::config(&core, &options))?;
+        Ok((capi, core, options))
     }
 
     /// Runs the real clusterctl against `api` with this installation's configuration.
