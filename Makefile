@@ -50,7 +50,8 @@ demo: tools build ## Play the main job on real components and a simulated AWS (E
 test: tools browser python build ## All tests of every landing, once; the last line is the total
 	@$(bin)/xtask test
 
-release-tests: tools browser python build ## End-to-end tests that are too long for every run: before a release, beside conformance and chaos
+release-tests: tools browser python build ## Tests that take too long for every run: before a release, beside conformance and chaos
+	$(call timed,promtool,hack/tools/build.sh promtool)
 	@$(bin)/xtask test --before-a-release
 
 check: prerequisites components cargo-deny ## Formatting, lints, documentation, licences, advisories, generated files, tidiness

@@ -2,9 +2,9 @@
 # Builds the programs that the tests and the demo run, from the Go modules pinned in the folders next to this script,
 # into hack/tools/bin. They are development tools: nothing here is part of the product.
 #
-# usage: hack/tools/build.sh [NAME…]     without names: everything a test needs
+# usage: hack/tools/build.sh [NAME…]     without names: everything a test of `make test` needs
 #        hack/tools/build.sh --list      names that can be built
-#        hack/tools/build.sh --check     is everything a test needs up to date? (builds nothing)
+#        hack/tools/build.sh --check     is all of that up to date? (builds nothing)
 #
 # KUBEBUILDER_ASSETS   folder with kube-apiserver, etcd and kubectl that are already built: used instead of a build
 # FOO_TOOLS_BIN        another place for the binaries (the test bed reads the same variable)
@@ -23,7 +23,8 @@ kubernetes=$(pinned kubernetes k8s.io/kubernetes)
 capi=$(pinned cluster-api sigs.k8s.io/cluster-api)
 minor() { echo "$1" | cut -d. -f2; }
 
-needed="etcd kube-apiserver kubectl kube-controller-manager capi-core clusterctl capi-kubeadm-bootstrap capi capi-hooks capi-specs promtool aws-iam-authenticator crane helm"
+needed="etcd kube-apiserver kubectl kube-controller-manager capi-core clusterctl capi-kubeadm-bootstrap capi capi-hooks capi-specs aws-iam-authenticator crane helm"
+before_a_release="promtool"
 
 module_of() {
   case $1 in
@@ -33,7 +34,7 @@ module_of() {
     capi-specs) echo capi-specs ;;
     promtool) echo prometheus ;;
     aws-iam-authenticator | crane | helm) echo "$1" ;;
-    *) echo "unknown program '$1'; known: $needed" >&2; exit 2 ;;
+    *) echo "unknown program '$1'; known: $needed $before_a_release" >&2; exit 2 ;;
   esac
 }
 
@@ -166,7 +167,7 @@ build() {
 
 case ${1:-} in
   -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}"; exit ;;
-  --list) echo "$needed" | tr ' ' '\n'; exit ;;
+  --list) echo "$needed $before_a_release" | tr ' ' '\n'; exit ;;
   --check)
     stale=
     for name in $needed; do up_to_date "$name" || stale="$stale $name"; done

@@ -4,8 +4,10 @@
 //! quantity for example, is said by the condition `Ready`, all of it at once.
 
 mod kubelet;
+mod vpc_cni;
 
 pub use kubelet::{CpuManagerPolicy, KubeletSettings, TopologyManagerPolicy};
+pub use vpc_cni::VpcCni;
 
 use crate::shared::TemplateMetadata;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -59,7 +61,9 @@ use std::collections::BTreeMap;
     validation = without_for("CloudInit", "localStorage", "for the family CloudInit no program of the image sets up local disks: use preCommands"),
     validation = without_for("CloudInit", "registryMirrors", "for the family CloudInit the image decides where containerd reads mirrors from: write that file with files"),
     validation = without_flag("shutdownGracePeriod"),
-    validation = without_flag("shutdownGracePeriodCriticalPods")
+    validation = without_flag("shutdownGracePeriodCriticalPods"),
+    validation = Rule::new("!has(self.vpcCNI) || !(self.vpcCNI.prefixDelegation || self.vpcCNI.customNetworking) || !has(self.kubelet) || !has(self.kubelet.maxPods)")
+        .message("set either kubelet.maxPods or vpcCNI, from which the number of Pods follows")
 )]
 pub struct FooNodeConfigSpec {
     /// Operating system family of the image, which decides the format of the user data. Default: that of
@@ -82,6 +86,10 @@ pub struct FooNodeConfigSpec {
     /// Settings of the kubelet. Default: those of the image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kubelet: Option<KubeletSettings>,
+    /// How the Amazon VPC CNI of the cluster assigns addresses to Pods. The kubelet's `maxPods` follows from it and from the
+    /// instance types of the pool. Default: the default settings of the VPC CNI, which images for EKS assume.
+    #[serde(default, rename = "vpcCNI", skip_serializing_if = "Option::is_none")]
+    pub vpc_cni: Option<VpcCni>,
     /// A part of containerd's configuration in TOML, which nodeadm merges into its own. For AL2023 only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 65536))]
@@ -117,6 +125,12 @@ pub struct FooNodeConfigSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 65536))]
     pub extra: Option<String>,
+    /// Whether Nodes join only once their instance enters service of its Auto Scaling group. An instance can then wait in a warm pool
+    /// (`warmPool` of the FooMachinePool): its first boot only prepares it. Instances that are launched into service join at their
+    /// first boot. With AL2023 and CloudInit, a first boot during which the instance was stopped or rebooted is repeated once. It is
+    /// part of the user data, so a change replaces the Nodes of the pool. Default: false.
+    #[serde(default)]
+    pub join_when_in_service: bool,
     /// How the user data is packed; all families unpack it. EC2 accepts 16384 bytes. For AL2023 and CloudInit it may have 524288
     /// if the FooMachinePool keeps it in S3 (`userDataStorage`). Default: `None`.
     #[serde(default)]

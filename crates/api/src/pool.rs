@@ -32,6 +32,7 @@ mod replace;
 mod requirements;
 mod status;
 mod traffic;
+mod warm_pool;
 
 pub use crate::interruption::{Interruption, RebalancePolicy};
 pub use capacity::{CapacityReservation, Placement, ReservationPreference};
@@ -40,7 +41,7 @@ pub use hooks::{
     HookResult, HookTransition, LifecycleHook, Notification, NotificationType, SuspendedProcess,
 };
 pub use image::{
-    Ami, ImageArchitecture, ImageFamily, ImageLookup, ImagePolicy, ImageVariant, RecommendedImage,
+    Ami, ImageArchitecture, ImageFamily, ImageIds, ImageLookup, ImagePolicy, ImageVariant, RecommendedImage,
 };
 pub use instance::{
     BandwidthWeighting, CpuCredits, CpuOptions, HostnameType, PrivateDnsNameOptions, Switch, Tenancy,
@@ -56,9 +57,11 @@ pub use requirements::{
     InstanceGeneration, InstanceRequirements, LocalStorageType, SmallestInstance, WholeRange,
 };
 pub use status::{
-    FooMachinePoolStatus, GroupStatus, ImageStatus, LaunchTemplateStatus, NodeInfo, RolloutStatus,
+    Arm64ImageStatus, FooMachinePoolStatus, GroupStatus, ImageStatus, LaunchTemplateStatus, MaxPods,
+    NodeInfo, RolloutStatus, WarmPoolStatus,
 };
 pub use traffic::TargetHealth;
+pub use warm_pool::{WarmPool, WarmPoolState};
 
 use crate::maintenance::MaintenanceWindow;
 use crate::patterns;
@@ -151,7 +154,13 @@ use std::collections::BTreeMap;
     validation = Rule::new("!has(self.capacityReservation) || (has(self.capacityReservation.preference) && self.capacityReservation.preference in ['none', 'open']) || (!has(self.spot) && (!has(self.mixedInstances) || self.mixedInstances.onDemandPercentage == 100))")
         .message("EC2 has no Capacity Reservations for spot instances: capacityReservation can only be preference none or open then"),
     validation = Rule::new("!has(self.capacityReservation) || (has(self.capacityReservation.preference) && self.capacityReservation.preference in ['none', 'open']) || !has(self.placement) || !has(self.placement.hostResourceGroupARN)")
-        .message("EC2 has no Capacity Reservations on dedicated hosts (placement.hostResourceGroupARN): capacityReservation can only be preference none or open then")
+        .message("EC2 has no Capacity Reservations on dedicated hosts (placement.hostResourceGroupARN): capacityReservation can only be preference none or open then"),
+    validation = Rule::new("!has(self.warmPool) || (!has(self.spot) && (!has(self.mixedInstances) || self.mixedInstances.onDemandPercentage == 100))")
+        .message("EC2 Auto Scaling has no warm pools of spot instances: warmPool cannot be combined with spot, nor with an onDemandPercentage below 100"),
+    validation = Rule::new("!has(self.warmPool) || self.warmPool.minSize > 0 || (has(self.warmPool.maxPreparedCapacity) ? self.warmPool.maxPreparedCapacity > 0 : has(self.autoscaling))")
+        .message("warmPool needs minSize or maxPreparedCapacity: without them no instance waits"),
+    validation = Rule::new("!has(self.warmPool) || !has(self.userDataStorage)")
+        .message("warmPool cannot be combined with userDataStorage: an instance that cannot fetch its user data would join the cluster from the warm pool, or never")
 )]
 pub struct FooMachinePoolSpec {
     /// ARN of the Auto Scaling group. Leave it empty: the provider writes it when it has created the group,
@@ -184,8 +193,9 @@ pub struct FooMachinePoolSpec {
     /// false to begin that roll-out. Ignored if the provider created the group. Default: false.
     #[serde(default)]
     pub adopt: bool,
-    /// Upper limit for the number of instances, instances that a roll-out adds for a while included. If the
-    /// MachinePool requests more replicas, the provider launches only this many. Default: no limit.
+    /// Upper limit for the number of instances, instances that a roll-out adds for a while included; those that wait in the
+    /// warm pool (`warmPool`) come on top. If the MachinePool requests more replicas, the provider launches only this many.
+    /// Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 10000))]
     pub max_size: Option<i32>,
@@ -205,7 +215,8 @@ pub struct FooMachinePoolSpec {
     /// There are no weights: each replica is one instance, whatever its type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mixed_instances: Option<MixedInstances>,
-    /// Image that the instances boot from. A change replaces the instances (`rollout`).
+    /// Image that the instances boot from; two, if `mixedInstances` lists instance types of both architectures. A change replaces the
+    /// instances (`rollout`), those of the other architecture as well.
     pub ami: Ami,
     /// Name (not the ARN) of the IAM instance profile of the instances. The identity of the FooCluster may
     /// restrict which ones are allowed (`allowedInstanceProfiles`). Default: none. A change replaces the
@@ -282,8 +293,8 @@ pub struct FooMachinePoolSpec {
     pub license_configurations: Vec<String>,
     /// Where the bootstrap data is stored. By default it is in the launch template: EC2 takes at most 16384 bytes, and all
     /// who may describe launch templates can read it. In S3 it may have 524288 bytes, and only the role of `iamInstanceProfile`
-    /// reads it. For instances with cloud-init, Amazon Linux 2023 among them; not for Bottlerocket and Ignition. A change
-    /// replaces no instances.
+    /// reads it. For instances with cloud-init, Amazon Linux 2023 among them; not for Bottlerocket and Ignition. Not allowed with
+    /// `warmPool`. A change replaces no instances.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_data_storage: Option<UserDataStorage>,
     /// Launches all instances as spot instances. `spot: {}` sets no price limit. Default: on-demand
@@ -326,6 +337,14 @@ pub struct FooMachinePoolSpec {
     #[schemars(length(max = 6))]
     #[x_kube(merge_strategy = ListMerge::Set)]
     pub suspended_processes: Vec<SuspendedProcess>,
+    /// Warm pool of the Auto Scaling group. It exists as long as the bootstrap Secret has the annotation
+    /// `infrastructure.foo.com/waits-in-warm-pool: "true"`, which says that its user data wait until the instance is in service before
+    /// they join the cluster; that of a FooNodeConfig with `joinWhenInService: true` has it, that of others does not. Each new launch
+    /// template version renews the warm pool: its instances end, and others are launched. If the field is removed, they end; a warm
+    /// pool that others created stays. Not allowed with spot instances, nor with `userDataStorage`. A change replaces no instances.
+    /// Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_pool: Option<WarmPool>,
     /// Which Machines the provider deletes when there are more than requested, and how fast.
     #[serde(default)]
     pub scale_in: ScaleIn,

@@ -73,6 +73,9 @@ pub struct NodeInput {
     /// More settings in the family's own form: a NodeConfig in YAML, Bottlerocket's settings in TOML, or a cloud-config
     /// in YAML.
     pub extra: Option<String>,
+    /// Whether Nodes join only once their instance enters service of its Auto Scaling group, so that it can wait in a warm
+    /// pool.
+    pub join_when_in_service: bool,
     /// How the user data is packed.
     pub compression: Compression,
 }

@@ -9,7 +9,7 @@
 //!
 //! * [`input`]: what is known and what the user wrote; [`refusal`]: what is wrong with it;
 //! * `syntax`, `json`, `yaml`, `merge`, `mime`, `packed`: small texts, documents, and how they are packed;
-//! * `kubelet`, `common`, `shell`: what families share;
+//! * `kubelet`, `common`, `shell`, `waiting`: what families share;
 //! * `stored`: what instances get whose user data is an object in S3;
 //! * `al2023`, `bottlerocket`, `cloud_init`: one folder for each family, with the two directions side by side.
 //!
@@ -36,6 +36,7 @@ mod seen;
 mod shell;
 mod stored;
 mod syntax;
+mod waiting;
 mod yaml;
 
 pub use common::{Effect, Taint};

@@ -28,6 +28,8 @@ pub struct Seen {
     /// What is configured of the kubelet besides, under the names of KubeletConfiguration. Bottlerocket's and flags'
     /// settings that [`crate::input::KubeletInput`] does not have are not here.
     pub kubelet: Map<String, Value>,
+    /// Whether the Node joins only once its instance enters service of its Auto Scaling group.
+    pub join_when_in_service: bool,
     /// Files that cloud-init writes.
     pub files: Vec<FileInput>,
     /// Commands that cloud-init runs, each with its arguments; one that is a line for a shell has no others.

@@ -63,3 +63,29 @@ pub(crate) fn file(file: &FileInput) -> Value {
 pub(crate) fn command(command: &str) -> Value {
     json!(["/bin/sh", "-c", command])
 }
+
+/// An entry of `runcmd`: systemd reads units and drop-ins that cloud-init has written.
+pub(crate) fn reload() -> Value {
+    json!(["systemctl", "daemon-reload"])
+}
+
+/// The commands that run after the kubelet started, as lines of a script; each is a shell of its own.
+pub(crate) fn post_commands(node: &NodeInput) -> String {
+    let line = |command: &String| format!("/bin/sh -c {}\n", syntax::shell_word(command));
+    node.post_commands.iter().map(line).collect()
+}
+
+/// A file of the provider.
+pub(crate) fn fixed(path: &str, permissions: &str, text: String) -> FileInput {
+    FileInput {
+        path: path.into(),
+        owner: None,
+        permissions: Some(permissions.into()),
+        content: text.into_bytes(),
+    }
+}
+
+/// Whether a file of the provider is among those that were read.
+pub(crate) fn has(files: &[FileInput], fixed: &FileInput) -> bool {
+    files.iter().any(|file| file.path == fixed.path && file.content == fixed.content)
+}

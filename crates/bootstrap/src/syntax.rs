@@ -128,6 +128,27 @@ pub(crate) fn shell_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// The words of a line of a script in which every word is a [`shell_word`].
+pub(crate) fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quoted = false;
+    let mut rest = line.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '\'' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            ' ' if !quoted => words.extend(word.take()),
+            '\\' if !quoted => word.get_or_insert_default().extend(rest.next()),
+            _ => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,9 +235,19 @@ mod tests {
         );
     }
 
+    /// Words that a shell would change.
+    const NASTY: [&str; 7] = ["", "a b", "it's", "'", "$(x) `y` \"z\" \\", "a\nb", "''\\''"];
+
+    #[test]
+    fn words_of_a_line_are_read_as_they_were() {
+        let line: Vec<String> = NASTY.iter().map(|word| shell_word(word)).collect();
+        assert_eq!(words(&line.join(" ")), NASTY);
+        assert_eq!(words("  a  b "), ["a", "b"]);
+    }
+
     #[test]
     fn a_shell_reads_a_word_as_it_was() {
-        for text in ["", "a b", "it's", "'", "$(x) `y` \"z\" \\", "a\nb", "''\\''"] {
+        for text in NASTY {
             let script = format!("printf %s {}", shell_word(text));
             let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
             assert_eq!(String::from_utf8(output.stdout).unwrap(), text);

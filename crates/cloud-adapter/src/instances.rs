@@ -7,7 +7,8 @@ use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;
 use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use foo_cloud::{
-    CloudError, Described, ErrorKind, InstanceDetails, InstanceState, InstanceTypeInfo, Operation, Result,
+    AddressLimits, CloudError, Described, ErrorKind, InstanceDetails, InstanceState, InstanceTypeInfo,
+    Operation, Result,
 };
 use foo_model::{InstanceId, InstanceType};
 use std::collections::{BTreeMap, BTreeSet};
@@ -156,6 +157,21 @@ fn type_info(info: &aws::InstanceTypeInfo) -> Result<InstanceTypeInfo, Gap> {
         network_cards: network.and_then(|it| u32::try_from(it.maximum_network_cards()?).ok()).unwrap_or(1),
         efa_interfaces: efa.and_then(|it| u32::try_from(it.maximum_efa_interfaces()?).ok()).unwrap_or(0),
         bandwidth_weightings: weightings.filter_map(|it| it.as_str().parse().ok()).collect(),
+        addresses: addresses(info),
+    })
+}
+
+/// Of the default network card, whose interfaces have the addresses of Pods (amazon-eks-ami, `nodeadm/internal/util/ec2.go`).
+fn addresses(info: &aws::InstanceTypeInfo) -> Option<AddressLimits> {
+    let network = info.network_info()?;
+    let default = network.default_network_card_index().unwrap_or(0);
+    let card = network.network_cards().iter().find(|card| card.network_card_index() == Some(default))?;
+    let positive = |number: Option<i32>| u32::try_from(number?).ok().filter(|number| *number > 0);
+    Some(AddressLimits {
+        interfaces: positive(card.maximum_network_interfaces())?,
+        ipv4_per_interface: positive(network.ipv4_addresses_per_interface())?,
+        prefixes: info.hypervisor() == Some(&aws::InstanceTypeHypervisor::Nitro)
+            || info.bare_metal() == Some(true),
     })
 }
 
@@ -187,4 +203,52 @@ fn architecture(info: &aws::InstanceTypeInfo) -> Option<String> {
 
 pub(crate) fn missing(operation: Operation, what: &impl std::fmt::Display) -> CloudError {
     CloudError::new(operation, ErrorKind::NotFound, None, &format!("{what} does not exist"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A type without a hypervisor, whose default network card is its second one.
+    fn shown() -> aws::builders::InstanceTypeInfoBuilder {
+        let card = |index, interfaces| {
+            aws::NetworkCardInfo::builder()
+                .network_card_index(index)
+                .maximum_network_interfaces(interfaces)
+                .build()
+        };
+        let network = aws::NetworkInfo::builder()
+            .default_network_card_index(1)
+            .ipv4_addresses_per_interface(15)
+            .network_cards(card(0, 2))
+            .network_cards(card(1, 4));
+        let processor =
+            aws::ProcessorInfo::builder().supported_architectures(aws::ArchitectureType::X8664).build();
+        aws::InstanceTypeInfo::builder()
+            .instance_type("x".into())
+            .v_cpu_info(aws::VCpuInfo::builder().default_v_cpus(2).build())
+            .memory_info(aws::MemoryInfo::builder().size_in_mib(8192).build())
+            .processor_info(processor)
+            .network_info(network.build())
+    }
+
+    fn addresses_of(shown: aws::builders::InstanceTypeInfoBuilder) -> Option<AddressLimits> {
+        type_info(&shown.build()).unwrap().addresses
+    }
+
+    #[test]
+    fn the_default_network_card_has_prefixes_on_the_nitro_system_and_on_bare_metal() {
+        let of_card_1 = |prefixes| Some(AddressLimits { interfaces: 4, ipv4_per_interface: 15, prefixes });
+        assert_eq!(addresses_of(shown().hypervisor(aws::InstanceTypeHypervisor::Nitro)), of_card_1(true));
+        assert_eq!(addresses_of(shown().hypervisor(aws::InstanceTypeHypervisor::Xen)), of_card_1(false));
+        assert_eq!(addresses_of(shown().bare_metal(true)), of_card_1(true));
+        assert_eq!(addresses_of(shown().bare_metal(false)), of_card_1(false));
+    }
+
+    #[test]
+    fn limits_that_ec2_does_not_report_are_not_guessed() {
+        assert_eq!(addresses_of(shown().set_network_info(None)), None);
+        let without_cards = aws::NetworkInfo::builder().ipv4_addresses_per_interface(15).build();
+        assert_eq!(addresses_of(shown().network_info(without_cards)), None);
+    }
 }

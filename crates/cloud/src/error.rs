@@ -110,6 +110,23 @@ impl CloudError {
         launches && self.message.to_ascii_lowercase().contains("launch template")
     }
 
+    /// Whether AWS refused this call in particular: it may accept others.
+    pub fn is_refusal(&self) -> bool {
+        match self.kind {
+            ErrorKind::Denied
+            | ErrorKind::NotFound
+            | ErrorKind::AlreadyExists
+            | ErrorKind::Invalid
+            | ErrorKind::LimitExceeded
+            | ErrorKind::InUse => true,
+            ErrorKind::Throttled
+            | ErrorKind::Credentials
+            | ErrorKind::LostResponse
+            | ErrorKind::Unreachable
+            | ErrorKind::Internal => false,
+        }
+    }
+
     /// Whether the call may have taken effect although it failed.
     pub fn may_have_happened(&self) -> bool {
         matches!(self.kind, ErrorKind::LostResponse | ErrorKind::Internal)

@@ -71,9 +71,9 @@ pub use observers::Observers;
 pub use queue::{Message, Queue, Receipt};
 pub use reads::{Freshness, Known, ReadResult};
 pub use requests::{
-    ClusterToken, Described, Ended, FoundGroups, ImageInfo, ImageQuery, InstanceDetails, InstanceState,
-    InstanceTypeInfo, Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
-    VolumeInfo, literal,
+    AddressLimits, ClusterToken, Described, Ended, FoundGroups, ImageInfo, ImageQuery, InstanceDetails,
+    InstanceState, InstanceTypeInfo, Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary,
+    VersionCopy, VolumeInfo, literal,
 };
 pub use roles::Roles;
 pub use stored::ObjectReads;
@@ -90,7 +90,7 @@ use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, HookName, ImageId, InstanceId, InstanceType,
     LaunchTemplate, LaunchTemplateId, NewGroup, NotificationType, Notifications, Process, TargetGroupArn,
-    Targets, TemplateContent, TemplateRecord, TemplateVersion, TopicArn,
+    Targets, TemplateContent, TemplateRecord, TemplateVersion, TopicArn, WarmPoolSettings,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -142,6 +142,10 @@ pub trait Groups: Send + Sync {
     ) -> Result<()>;
     /// Ends all reports of the group to a topic.
     async fn delete_notifications(&self, name: &GroupName, topic: &TopicArn) -> Result<()>;
+    /// Creates the group's warm pool, or sets all of its settings. `Invalid` for a group with spot instances.
+    async fn put_warm_pool(&self, name: &GroupName, settings: &WarmPoolSettings) -> Result<()>;
+    /// Deletes the group's warm pool with its instances, without their lifecycle hooks. `Invalid` if there is none.
+    async fn delete_warm_pool(&self, name: &GroupName) -> Result<()>;
     /// Protects members from scale-in. At most 50 ids (SetInstanceProtection).
     async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()>;
     /// Terminates one member, protected or not. `Invalid` when a decrement would go below the minimum size,

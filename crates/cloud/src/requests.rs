@@ -149,6 +149,20 @@ pub struct InstanceTypeInfo {
     pub efa_interfaces: u32,
     /// Bandwidth weightings that it offers, of those that the provider knows: empty if its bandwidth cannot be configured.
     pub bandwidth_weightings: BTreeSet<BandwidthWeighting>,
+    /// Limits of its addresses; absent if EC2 does not report them.
+    pub addresses: Option<AddressLimits>,
+}
+
+/// How many addresses the network interfaces of an instance can have (EC2 API Reference, `NetworkInfo`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddressLimits {
+    /// Maximum number of network interfaces on the default network card.
+    pub interfaces: u32,
+    /// Maximum number of private IPv4 addresses of one interface.
+    pub ipv4_per_interface: u32,
+    /// Whether an interface can have prefixes in place of addresses: on the Nitro System, bare metal included (EC2 User Guide,
+    /// "Prefix delegation for Amazon EC2 network interfaces").
+    pub prefixes: bool,
 }
 
 /// An EBS volume.

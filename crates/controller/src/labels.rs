@@ -246,6 +246,7 @@ pub enum ConditionType {
     RollingOut,
     Remediating,
     AutoscalerReady,
+    WarmPoolReady,
     UpToDate,
     NetworkReady,
     #[strum(serialize = "VPCReady")]

@@ -26,7 +26,7 @@ mod unreadable;
 pub use crate::filled::{Filled, WatchEnded};
 pub use crate::received::{Odd, Received};
 pub use by_name::ByName;
-pub use changes::ChangeFilter;
+pub use changes::{ChangeFilter, StatusInput};
 pub use unreadable::Unreadable;
 
 use crate::Context;
@@ -34,7 +34,7 @@ use crate::events::Events;
 use crate::labels::Watched;
 use crate::metrics::Metrics;
 use crate::pulses::LONGEST_SILENCE;
-use changes::Changes;
+use changes::{Changes, nothing};
 use follow::{WatchItem, follow};
 use foo_api::names::WATCH_LABEL;
 use foo_model::EventReason;
@@ -91,12 +91,30 @@ impl<K> Object for K where
 impl<K: Object + Resource<Scope = NamespaceResourceScope>> Watch<K> {
     /// Watches a kind that users write. `passing` shows which changes are relevant.
     pub fn lenient(context: &Context, kind: Watched, which: Scope, passing: ChangeFilter) -> Self {
+        Self::new(context, kind, (passing, nothing), api(context), labels(context, which), Odds::AreLeftOut)
+    }
+
+    /// The same for a kind of whose status only `input` is relevant.
+    pub fn lenient_with_status(
+        context: &Context,
+        kind: Watched,
+        which: Scope,
+        input: StatusInput<K>,
+    ) -> Self {
+        let passing = (ChangeFilter::AllButStatus, input);
         Self::new(context, kind, passing, api(context), labels(context, which), Odds::AreLeftOut)
     }
 
     /// Watches a kind whose objects must all be readable.
     pub fn strict(context: &Context, kind: Watched, which: Scope, passing: ChangeFilter) -> Self {
-        Self::new(context, kind, passing, api(context), labels(context, which), Odds::AreRemembered)
+        Self::new(
+            context,
+            kind,
+            (passing, nothing),
+            api(context),
+            labels(context, which),
+            Odds::AreRemembered,
+        )
     }
 }
 
@@ -108,20 +126,20 @@ impl<K: Object> Watch<K> {
         api: Api<Received<K>>,
         passing: ChangeFilter,
     ) -> Self {
-        Self::new(context, kind, passing, api, None, Odds::AreRemembered)
+        Self::new(context, kind, (passing, nothing), api, None, Odds::AreRemembered)
     }
 
     fn new(
         context: &Context,
         kind: Watched,
-        passing: ChangeFilter,
+        (passing, input): (ChangeFilter, StatusInput<K>),
         api: Api<Received<K>>,
         labels: Option<String>,
         odds: Odds,
     ) -> Self {
         let (store, writer) = reflector::store();
         let name: &'static str = kind.into();
-        let (mut changes, filled) = Changes::new(writer, passing);
+        let (mut changes, filled) = Changes::new(writer, passing, input);
         let by_name = changes.by_name();
         let metrics = context.metrics.clone();
         let pulse = metrics.pulses().of(kind);

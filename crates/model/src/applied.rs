@@ -1,7 +1,7 @@
 //! What the provider set in a group because the spec named it. AWS does not show who set it: without a record, what leaves the spec
 //! could not be distinguished from what other users set.
 
-use crate::{HookName, Process, TopicArn};
+use crate::{HookName, LaunchTemplateId, Process, TemplateVersion, TopicArn};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -18,4 +18,17 @@ pub struct Applied {
     /// Topics of notifications.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub notification_topics: BTreeSet<TopicArn>,
+    /// The warm pool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_pool: Option<AppliedWarmPool>,
+}
+
+/// The warm pool that the spec named.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AppliedWarmPool {
+    /// The launch template and its version that every instance in it was launched from. None: there may be others in it. By the
+    /// template's id, since the numbers of versions start again with another template.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<(LaunchTemplateId, TemplateVersion)>,
 }

@@ -119,6 +119,9 @@ event_reasons! {
     InstanceTerminated Normal FooMachinePool
     "an instance whose Machine is drained is terminated, and whether desired capacity is lowered with it"
 
+    WarmPoolDeleted Normal FooMachinePool
+    "the group's warm pool is deleted with its instances, and why"
+
     UnknownInstances Warning FooMachinePool
     "instances that a manager finds after its start had no FooMachine, and more exist than are requested, as after a restore of the management cluster: the surplus is drained and terminated"
 

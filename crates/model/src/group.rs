@@ -7,6 +7,7 @@ use super::names::TAG_ADOPTED;
 use super::settings::{GroupSettings, Protection};
 use super::template::InstancesMix;
 use super::time::AwsTime;
+use super::warm_pool::WarmPool;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +38,10 @@ pub struct Group {
     /// What a user forbade AWS to delete.
     #[serde(default)]
     pub deletion_protection: DeletionProtection,
-    /// The members, in no particular order.
+    /// Instances started in advance.
+    #[serde(default)]
+    pub warm_pool: Option<WarmPool>,
+    /// The members, in no particular order. The instances of the warm pool are not among them.
     pub instances: Vec<Instance>,
 }
 

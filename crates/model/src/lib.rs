@@ -8,6 +8,7 @@
 //!   changed of it;
 //! * `network`, `eks`: the parts of networks and EKS clusters, and their changes;
 //! * `targets`: the health of instances behind load balancers; `notifications`: what AWS reports to topics;
+//! * `warm_pool`: instances that a group starts in advance;
 //! * `applied`: what the spec has set in a group;
 //! * `operation`: the one list of AWS operations, for limits, metrics and the IAM policy;
 //! * `maintenance`: when the provider may begin what it does by its own choice;
@@ -42,9 +43,10 @@ pub mod signal;
 pub mod targets;
 pub mod template;
 pub mod time;
+pub mod warm_pool;
 
 pub use adoption::Adoption;
-pub use applied::Applied;
+pub use applied::{Applied, AppliedWarmPool};
 pub use blocked::{Blocked, some_names};
 pub use changes::{GroupChange, NewGroup};
 pub use event::{EventReason, Severity};
@@ -82,6 +84,7 @@ pub use template::{
 pub use time::{
     Agreement, Aws, AwsTime, Comparison, Difference, Kubernetes, KubernetesTime, Seconds, TimeOf, Timestamp,
 };
+pub use warm_pool::{WarmPool, WarmPoolSettings, WarmState};
 
 /// How many there are, up to `u32::MAX`.
 pub fn count<T>(items: impl IntoIterator<Item = T>) -> u32 {

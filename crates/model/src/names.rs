@@ -3,6 +3,7 @@
 
 use crate::hash::fnv1a;
 use crate::{InstanceId, MachineName};
+use std::collections::BTreeMap;
 
 /// Annotation on the FooMachinePool: its roll-out is stopped for as long as it is there.
 pub const ROLLOUT_PAUSED_ANNOTATION: &str = "infrastructure.foo.com/rollout-paused";
@@ -18,6 +19,16 @@ pub const QUARANTINE_ANNOTATION: &str = "infrastructure.foo.com/quarantine";
 /// Annotation on the FooMachinePool: what the provider set in the group because the spec names it, as JSON, so that it can be removed when
 /// it leaves the spec. Written by the provider before the first call; it moves with the object.
 pub const APPLIED_ANNOTATION: &str = "infrastructure.foo.com/applied-to-group";
+
+/// Annotation on a bootstrap Secret, `true`: its user data wait, before they join the cluster, until the instance is in service in its Auto
+/// Scaling group, so that an instance in a warm pool is no Node. Written with the user data of a FooNodeConfig that asks for it, or by the
+/// owner of a Secret. A group gets a warm pool only with it.
+pub const WAITS_IN_WARM_POOL_ANNOTATION: &str = "infrastructure.foo.com/waits-in-warm-pool";
+
+/// Whether a bootstrap Secret with these annotations has user data that wait in a warm pool.
+pub fn is_marked_as_waiting(annotations: &BTreeMap<String, String>) -> bool {
+    annotations.get(WAITS_IN_WARM_POOL_ANNOTATION).is_some_and(|value| value == "true")
+}
 
 /// Annotation on the FooMachinePool: the image that the provider looked up, as JSON. Written by the provider before the image is
 /// used; it goes along when the object is moved.

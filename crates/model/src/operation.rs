@@ -22,6 +22,8 @@ pub enum Operation {
     DescribeNotificationConfigurations,
     PutNotificationConfiguration,
     DeleteNotificationConfiguration,
+    PutWarmPool,
+    DeleteWarmPool,
     AttachTrafficSources,
     DetachTrafficSources,
     SetInstanceProtection,

@@ -74,6 +74,8 @@ pub enum Place {
     PoolDeleting,
     /// `AutoscalerReady` of a FooMachinePool.
     AutoscalerReady,
+    /// `WarmPoolReady` of a FooMachinePool.
+    WarmPoolReady,
     /// `Ready` of a FooMachine.
     MachineReady,
     /// `UpToDate` of a FooMachine.

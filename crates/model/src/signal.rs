@@ -24,6 +24,9 @@ pub struct Signal {
 /// What is announced, the more urgent the later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum SignalKind {
+    /// AWS takes it out of a warm pool and terminates it, and waits for the provider's lifecycle hook (Auto Scaling User Guide, "Amazon
+    /// EC2 Auto Scaling event reference": `Origin` is `WarmPool`). It never was a Node.
+    LeavesWarmPool,
     /// A spot instance is more likely than others to be interrupted; maybe nothing follows (EC2 User Guide, "EC2 instance
     /// rebalance recommendations").
     Rebalance,

@@ -14,9 +14,13 @@ use strum::IntoStaticStr;
 /// token or a new tag makes a new version for the instances to come, and rolls none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateContent {
-    /// Image to boot.
+    /// Image to boot. With `arm64_image`, x86_64 types boot it.
     pub image: ImageId,
-    /// Type of the instances; with a mix, that of its first override, which has none if types are chosen by their attributes.
+    /// Image of the arm64 types of a mix that has types of both architectures: the group names it for each of them. Not part of a
+    /// hash if absent.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub arm64_image: Option<ImageId>,
+    /// Type of the instances; with a mix, the first of its types that boot `image`. None if types are chosen by their attributes.
     pub instance_type: Option<InstanceType>,
     /// Security groups of the first network interface, sorted.
     pub security_groups: Vec<SecurityGroupId>,
@@ -413,8 +417,50 @@ pub struct InstancesMix {
 pub enum MixOverride {
     /// A type by its name.
     Type(InstanceType),
+    /// A type by its name that boots another image than that of the launch template.
+    WithImage {
+        /// The type.
+        instance_type: InstanceType,
+        /// The image.
+        image: ImageId,
+    },
     /// All types with these attributes, without AWS's defaults.
     Requirements(Requirements),
+}
+
+impl MixOverride {
+    /// The type that it names.
+    pub fn instance_type(&self) -> Option<&InstanceType> {
+        match self {
+            Self::Type(instance_type) | Self::WithImage { instance_type, image: _ } => Some(instance_type),
+            Self::Requirements(_) => None,
+        }
+    }
+}
+
+impl InstancesMix {
+    /// The choice that names this type.
+    pub fn naming(&self, instance_type: &InstanceType) -> Option<&MixOverride> {
+        self.overrides.iter().find(|choice| choice.instance_type() == Some(instance_type))
+    }
+
+    /// The mix for a launch template version with this image for the types that do not boot that of the launch template; without one
+    /// there is nothing that they could boot, and they are left out. Which types these are follows from `wanted`, the mix of the spec,
+    /// and from this mix for types that the spec does not name: any user of AWS can change the overrides of a group.
+    pub fn with_other_image(mut self, image: Option<&ImageId>, wanted: Option<&Self>) -> Self {
+        let adapted = |choice: &MixOverride| {
+            let of_spec = choice.instance_type().and_then(|name| wanted?.naming(name));
+            match of_spec.unwrap_or(choice) {
+                MixOverride::WithImage { instance_type, image: _ } => {
+                    let (instance_type, image) = (instance_type.clone(), image?.clone());
+                    Some(MixOverride::WithImage { instance_type, image })
+                }
+                plain @ (MixOverride::Type(_) | MixOverride::Requirements(_)) => Some(plain.clone()),
+            }
+        };
+        self.overrides = self.overrides.iter().filter_map(adapted).collect();
+        self
+    }
 }
 
 /// On-demand allocation strategies.
@@ -514,13 +560,16 @@ pub struct TemplateRecord {
     pub source_hash: Option<SpecHash>,
     /// The object that its user data fetches, if it does.
     pub object: Option<ObjectPlace>,
+    /// Image of arm64 types ([`TemplateContent::arm64_image`]).
+    #[serde(default)]
+    pub arm64_image: Option<ImageId>,
     /// Whether it is the template's default version, which cannot be deleted.
     pub is_default: bool,
     /// When it was made.
     pub created: AwsTime,
 }
 
-/// The hashes that a version carries in its description.
+/// The hashes that a version carries in its description, and what is in no field of the version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateHashes {
     /// Of the content that rolls nodes.
@@ -531,16 +580,22 @@ pub struct TemplateHashes {
     pub source: Option<SpecHash>,
     /// The object that the user data fetches, if it does.
     pub object: Option<ObjectPlace>,
+    /// Image of arm64 types ([`TemplateContent::arm64_image`]).
+    pub arm64_image: Option<ImageId>,
 }
 
 impl TemplateHashes {
-    /// The description that carries them: `foo spec=<hash> data=<hash> source=<hash> object=<bucket>/<prefix>/<name>`, at most 255
-    /// characters (EC2 API Reference, CreateLaunchTemplateVersion), since a prefix has at most 32.
+    /// Most characters of a description (EC2 API Reference, CreateLaunchTemplateVersion).
+    pub const LONGEST: usize = 255;
+
+    /// The description that carries them: `foo spec=<hash> data=<hash> source=<hash> object=<bucket>/<prefix>/<name> arm64=<image>`. It
+    /// has at most [`Self::LONGEST`] characters, since a prefix has at most 32, unless there are both an object and an image of arm64.
     pub fn describe(&self) -> String {
-        let Self { spec, data, source, object } = self;
+        let Self { spec, data, source, object, arm64_image } = self;
         let mut text = format!("foo spec={spec} data={data}");
         text.extend(source.iter().map(|source| format!(" source={source}")));
         text.extend(object.iter().map(|object| format!(" object={object}")));
+        text.extend(arm64_image.iter().map(|image| format!(" arm64={image}")));
         text
     }
 
@@ -553,7 +608,8 @@ impl TemplateHashes {
         let named = |name: &str| words.iter().find_map(|word| word.strip_prefix(name));
         let source = named("source=").map(SpecHash::new);
         let object = named("object=").and_then(|place| place.parse().ok());
-        Some(Self { spec, data, source, object })
+        let arm64_image = named("arm64=").map(ImageId::new);
+        Some(Self { spec, data, source, object, arm64_image })
     }
 }
 
@@ -567,11 +623,48 @@ mod tests {
         let hash = || SpecHash::new("v1-0123456789abcdef");
         let storage = Storage { bucket: "b".repeat(63), prefix: "p".repeat(32) };
         let object = ObjectPlace { storage, name: "0f".repeat(32) };
-        let hashes =
-            TemplateHashes { spec: hash(), data: hash(), source: Some(hash()), object: Some(object) };
+        let mut hashes = TemplateHashes {
+            spec: hash(),
+            data: hash(),
+            source: Some(hash()),
+            object: Some(object),
+            arm64_image: None,
+        };
         let text = hashes.describe();
-        assert!(text.len() <= 255, "{} characters", text.len());
+        assert!(text.len() <= TemplateHashes::LONGEST, "{} characters", text.len());
+        assert_eq!(TemplateHashes::parse(&text), Some(hashes.clone()));
+        (hashes.object, hashes.arm64_image) = (None, Some("ami-0123456789abcdef0".into()));
+        let text = hashes.describe();
+        assert!(text.ends_with(" arm64=ami-0123456789abcdef0") && text.len() <= TemplateHashes::LONGEST);
         assert_eq!(TemplateHashes::parse(&text), Some(hashes));
+    }
+
+    #[test]
+    fn the_types_of_a_mix_that_boot_another_image_get_that_of_the_version() {
+        let plain = |name: &str| MixOverride::Type(name.into());
+        let with = |name: &str, image: &str| MixOverride::WithImage {
+            instance_type: name.into(),
+            image: image.into(),
+        };
+        let of = |overrides: Vec<MixOverride>| InstancesMix {
+            overrides,
+            on_demand_base: 0,
+            on_demand_percentage: 100,
+            on_demand_strategy: OnDemandStrategy::Prioritized,
+            spot_strategy: SpotStrategy::LowestPrice,
+            spot_max_price: None,
+        };
+        let both = |image: &str| of(vec![plain("m7i.large"), with("m7g.large", image)]);
+        let x86 = of(vec![plain("m7i.large")]);
+        let (image, wanted) = (ImageId::new("ami-1"), both("ami-3"));
+        for wanted in [None, Some(&wanted)] {
+            assert_eq!(both("ami-2").with_other_image(Some(&image), wanted), both("ami-1"));
+            assert_eq!(both("ami-2").with_other_image(None, wanted), x86);
+            assert_eq!(x86.clone().with_other_image(Some(&image), wanted), x86, "none of these is arm64");
+        }
+        let confused = of(vec![with("m7i.large", "ami-2"), plain("m7g.large")]);
+        assert_eq!(confused.clone().with_other_image(Some(&image), Some(&wanted)), both("ami-1"));
+        assert_eq!(confused.with_other_image(None, Some(&wanted)), x86);
     }
 
     #[test]

@@ -12,7 +12,10 @@ use crate::action::{
 use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
 use crate::observed::{Finalizer, MoveBlock, Observed};
-use foo_model::{Decrement, GroupChange, GroupSettingsChange, InstanceId, MachineName, Process, Protection};
+use foo_model::{
+    Decrement, GroupChange, GroupSettingsChange, InstanceId, LaunchTemplateId, MachineName, Process,
+    Protection, TemplateVersion,
+};
 use std::collections::BTreeSet;
 
 mod announced;
@@ -34,6 +37,7 @@ pub fn violations(desired: &Desired, observed: &Observed, memory: &Memory, plan:
     hands_off(&facts, &mut found);
     own_only(&facts, &mut found);
     only_what_the_spec_named(&facts, &mut found);
+    warms_only_suitable(&facts, &mut found);
     finalizer_first(&facts, &mut found);
     ends_only_released(&facts, &mut found);
     launches_protected(&facts, &mut found);
@@ -190,8 +194,50 @@ fn only_what_the_spec_named(facts: &Facts<'_>, found: &mut Found) {
                     check(fits && *process != Process::AZRebalance, process.name());
                 }
             }
+            Action::Group(GroupAction::PutWarmPool { settings, .. }) => {
+                // One that is to be deleted is emptied.
+                let named = wanted.warm_pool.is_some() || settings.is_empty();
+                let own = before.warm_pool.is_some() || wanted.warm_pool.is_some();
+                check(named && own && recorded.warm_pool.is_some(), "the warm pool");
+            }
+            Action::Group(GroupAction::DeleteWarmPool { .. }) => {
+                // That of another user goes with its group, or is taken over by the spec, unless Pods could end with it.
+                let removes = facts.desired.goal == Goal::Remove;
+                let may_go = removes || wanted.warm_pool.is_some();
+                let own = before.warm_pool.is_some() || (may_go && facts.warm_pool_has_no_pods());
+                check(own && (removes || recorded.warm_pool.is_some()), "the warm pool");
+            }
             _ => {}
         }
+    }
+}
+
+/// A warm pool is deleted without draining, so its instances must not join the cluster, neither those of the version that the group has
+/// now nor those of the next one. The group takes them first, so they have the version that it has, and that is recorded: AWS does not
+/// list them.
+fn warms_only_suitable(facts: &Facts<'_>, found: &mut Found) {
+    let is_own = facts.observed.applied.warm_pool.is_some();
+    let mut recorded = facts.observed.applied.warm_pool.as_ref();
+    for action in facts.actions {
+        let fits = match action {
+            Action::Pool(PoolAction::RecordApplied { applied }) => {
+                recorded = applied.warm_pool.as_ref();
+                true
+            }
+            Action::Group(GroupAction::PutWarmPool { settings, .. }) => {
+                let version = recorded.and_then(|it| it.template.as_ref());
+                let waits = |(id, version): &(LaunchTemplateId, TemplateVersion)| {
+                    facts.group_launches(id, *version) && facts.waits_in_warm_pool(id, *version)
+                };
+                !settings.reuse && (settings.is_empty() || version.is_some_and(waits))
+            }
+            Action::Group(GroupAction::UpdateGroup { change, .. }) => {
+                let next = change.template.as_ref().filter(|_| is_own && facts.fills_warm_pool());
+                next.is_none_or(|(id, version, _)| facts.waits_in_warm_pool(id, *version))
+            }
+            _ => true,
+        };
+        found.check(fits, || Violation::WarmsUnsuitable);
     }
 }
 
@@ -307,7 +353,8 @@ fn completes_only_drained(facts: &Facts<'_>, found: &mut Found) {
     for action in facts.actions {
         let Action::Hook(HookAction::CompleteLifecycleAction { id, .. }) = action else { continue };
         found.check(completed.insert(id), || Violation::CompletedTwice { id: id.clone() });
-        found.check(facts.waits(id), || Violation::CompletedNotWaiting { id: id.clone() });
+        let waits = facts.waits(id) || facts.leaves_warm_pool(id);
+        found.check(waits, || Violation::CompletedNotWaiting { id: id.clone() });
         found.check(facts.may_complete(id), || Violation::CompletedUndrained { id: id.clone() });
     }
 }

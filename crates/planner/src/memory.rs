@@ -12,7 +12,10 @@ use crate::observed::{LastRead, Observed};
 use crate::recent_targets::RecentTargets;
 use foo_model::hook::HookWait;
 use foo_model::signal::ADVICE_VALID_FOR;
-use foo_model::{Decrement, Group, InstanceId, LifecycleState, MachineName, SpecHash, Timestamp};
+use foo_model::{
+    Decrement, Group, InstanceId, LaunchTemplateId, LifecycleState, MachineName, SpecHash, TemplateChoice,
+    TemplateVersion, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +25,14 @@ use std::time::Duration;
 /// at once does not launch old content. Creating a version takes two calls. If it does not exist after a
 /// minute, AWS refuses it, and capacity of the old content is better than none.
 pub(crate) const RAISE_WAITS: Duration = Duration::from_mins(1);
+
+/// How long roll-outs and other replacements wait until AWS has deleted a warm pool whose instances they would get. AWS needs a minute or
+/// two; if it cannot delete it, a roll-out that replaces some instances twice is better than none.
+pub(crate) const RENEWAL_WAITS: Duration = Duration::from_mins(10);
+
+/// How old the last read of the group may be when the provider creates its first warm pool there: another user may have created one whose
+/// instances are Nodes with Pods, and `PutWarmPool` would change it. A pass follows a read within seconds.
+pub(crate) const TAKES_OVER_WITHIN: Duration = Duration::from_secs(30);
 
 /// How long the group may be short of capacity before that counts as a shortage: longer than an ordinary launch.
 pub(crate) const SHORT_FOR: Duration = Duration::from_mins(2);
@@ -47,6 +58,15 @@ pub struct Memory {
     /// Since when AWS has refused to let the group launch from the desired template version.
     #[serde(default)]
     pub template_refused_since: Option<Timestamp>,
+    /// Since when the group has had a warm pool of the provider whose instances it should not take.
+    #[serde(default)]
+    pub warm_pool_unfit_since: Option<Timestamp>,
+    /// That AWS refused the last call for the group's warm pool, as long as a call is due.
+    #[serde(default)]
+    pub refused_warm_pool: Option<RefusedWarmPool>,
+    /// Instances on their way out of the warm pool whose lifecycle action the provider completed, while AWS's announcement is known.
+    #[serde(default)]
+    pub left_warm_pool: BTreeSet<InstanceId>,
     /// When a template with our name was first read without our tags; the tags may not be visible yet.
     #[serde(default)]
     pub foreign_since: Option<Timestamp>,
@@ -112,6 +132,22 @@ impl Purchase {
     }
 }
 
+/// A warm pool that AWS does not create, change or delete: the right is missing, or instances are moving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RefusedWarmPool {
+    /// When AWS refused first.
+    pub since: Timestamp,
+    /// When AWS refused last.
+    pub last: Timestamp,
+}
+
+impl RefusedWarmPool {
+    /// When the provider tries again: pauses grow from [`BUSY_FOR`] to [`REFUSED_AT_LAST`].
+    pub(crate) fn again_at(self) -> Timestamp {
+        self.last.plus(self.since.until(self.last).clamp(BUSY_FOR, REFUSED_AT_LAST))
+    }
+}
+
 /// An attempt to cordon a Node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cordon {
@@ -166,6 +202,12 @@ pub struct Ledger {
     pub changed_at: Option<Timestamp>,
     /// When the provider created the group, until it is observed.
     pub created: Option<Timestamp>,
+    /// The launch template version that the provider gave the group, and when, until the group is observed with it.
+    #[serde(default)]
+    pub template: Option<(LaunchTemplateId, TemplateVersion, Timestamp)>,
+    /// When the provider created the group's warm pool or changed it, until one is observed that AWS is not deleting.
+    #[serde(default)]
+    pub warm_pool: Option<Timestamp>,
     /// The lower bound of desired capacity at the last plan; a termination with decrement counts from here.
     pub base: Option<u32>,
     /// Desired capacity after our last call, and when it was sent.
@@ -195,6 +237,10 @@ pub struct InFlight(Box<Memory>);
 /// How soon the provider tries again to terminate an instance that AWS could not terminate. Most of them are
 /// launching, which takes about a minute.
 pub const BUSY_FOR: Duration = Duration::from_secs(10);
+
+/// The longest pause between two calls for a warm pool that AWS refuses: launches that fail again and again never stop moving, and a right
+/// may be missing for long.
+const REFUSED_AT_LAST: Duration = Duration::from_mins(1);
 
 /// How long an effect on the group may stay unseen before the provider assumes that it did not happen. Auto
 /// Scaling's reads trail its writes by a few seconds. A minute is longer than any lag reported, and costs one
@@ -245,11 +291,7 @@ impl Memory {
         }
         match outcome {
             WriteOutcome::Refused => {}
-            WriteOutcome::NotYet => {
-                if let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action {
-                    self.busy.insert(id.clone(), now);
-                }
-            }
+            WriteOutcome::NotYet => self.not_yet(action, now),
             WriteOutcome::Done | WriteOutcome::MayHaveHappened => self.expect_effect(action, outcome, now),
         }
         match action {
@@ -258,6 +300,16 @@ impl Memory {
                     WriteOutcome::Done => None,
                     WriteOutcome::Refused => self.template_refused_since.or(Some(now)),
                     WriteOutcome::MayHaveHappened | WriteOutcome::NotYet => self.template_refused_since,
+                };
+            }
+            Action::Group(GroupAction::PutWarmPool { .. } | GroupAction::DeleteWarmPool { .. }) => {
+                let since = self.refused_warm_pool.map_or(now, |refused| refused.since);
+                self.refused_warm_pool = match outcome {
+                    WriteOutcome::Done => None,
+                    WriteOutcome::Refused | WriteOutcome::NotYet => {
+                        Some(RefusedWarmPool { since, last: now })
+                    }
+                    WriteOutcome::MayHaveHappened => self.refused_warm_pool,
                 };
             }
             // An attempt that failed counts too: it is repeated later.
@@ -279,6 +331,13 @@ impl Memory {
         }
     }
 
+    /// Another operation is in progress.
+    fn not_yet(&mut self, action: &Action, now: Timestamp) {
+        if let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action {
+            self.busy.insert(id.clone(), now);
+        }
+    }
+
     fn expect_effect(&mut self, action: &Action, outcome: WriteOutcome, now: Timestamp) {
         match action {
             Action::Group(action) => self.expect_of_group(action, now),
@@ -296,7 +355,13 @@ impl Memory {
                 self.ledger.created = Some(now);
                 self.ledger.expect_desired(group.desired, now);
             }
-            GroupAction::UpdateGroup { change, .. } => self.ledger.expect_desired(change.desired, now),
+            GroupAction::UpdateGroup { change, .. } => {
+                self.ledger.expect_desired(change.desired, now);
+                if let Some((id, version, _)) = &change.template {
+                    self.ledger.template = Some((id.clone(), *version, now));
+                }
+            }
+            GroupAction::PutWarmPool { .. } => self.ledger.warm_pool = Some(now),
             GroupAction::AdoptGroup { .. }
             | GroupAction::TagGroup { .. }
             | GroupAction::SuspendProcesses { .. }
@@ -305,6 +370,7 @@ impl Memory {
             | GroupAction::DetachTargetGroups { .. }
             | GroupAction::PutNotifications { .. }
             | GroupAction::DeleteNotifications { .. }
+            | GroupAction::DeleteWarmPool { .. }
             | GroupAction::DeleteGroup { .. } => {}
         }
     }
@@ -329,11 +395,14 @@ impl Memory {
                     hold.last_heartbeat = Some(now);
                 }
             }
-            HookAction::CompleteLifecycleAction { id, .. } => {
-                if let Some(hold) = self.hook_waits.get_mut(id) {
-                    (hold.completed, hold.confirmed) = (Some(now), outcome == WriteOutcome::Done);
+            HookAction::CompleteLifecycleAction { id, .. } => match self.hook_waits.get_mut(id) {
+                Some(hold) => (hold.completed, hold.confirmed) = (Some(now), outcome == WriteOutcome::Done),
+                // No observation shows it: it is completed until AWS has confirmed that.
+                None if outcome == WriteOutcome::Done => {
+                    self.left_warm_pool.insert(id.clone());
                 }
-            }
+                None => {}
+            },
             HookAction::PutLifecycleHook { .. }
             | HookAction::DeleteLifecycleHook { .. }
             | HookAction::PutOtherHook { .. }
@@ -376,6 +445,7 @@ impl Memory {
             memory.stored.retain(|_, written| *written >= *at);
         }
         memory.busy.retain(|_, at| !overdue(*at, BUSY_FOR, observed.now));
+        memory.left_warm_pool.retain(|id| observed.signals.contains_key(id));
         // An announcement may be missing for a while.
         memory.cordons.retain(|id, cordon| {
             observed.signals.contains_key(id) || cordon.at.until(observed.now) < ADVICE_VALID_FOR
@@ -400,6 +470,8 @@ impl Memory {
             .values()
             .chain(self.ledger.desired.iter().map(|(_, at)| at))
             .chain(&self.ledger.created)
+            .chain(&self.ledger.warm_pool)
+            .chain(self.ledger.template.iter().map(|(_, _, at)| at))
             .map(|at| at.plus(EFFECT_DEADLINE));
         let caches = self.deleted_machines.values().chain(self.created_machines.values());
         group.chain(caches.map(|at| at.plus(CACHE_DEADLINE))).min()
@@ -422,6 +494,13 @@ impl Ledger {
         };
         let group = seen.and_then(Option::as_ref);
         self.created = self.created.filter(|at| group.is_none() && !overdue(*at, EFFECT_DEADLINE, now));
+        self.template = self.template.take().filter(|(id, version, at)| {
+            let launches = group.and_then(|group| group.template.as_ref());
+            let is_seen = launches == Some(&(id.clone(), TemplateChoice::Version(*version)));
+            !is_seen && !overdue(*at, EFFECT_DEADLINE, now)
+        });
+        let is_warm = group.and_then(|group| group.warm_pool).is_some_and(|pool| !pool.deleting);
+        self.warm_pool = self.warm_pool.filter(|at| !is_warm && !overdue(*at, EFFECT_DEADLINE, now));
         self.desired = self.desired.filter(|(expected, at)| {
             group.is_none_or(|group| group.sizes.desired != *expected) && !overdue(*at, EFFECT_DEADLINE, now)
         });

@@ -7,7 +7,7 @@ use crate::observed::Observed;
 use crate::situation::{Situation, announcement_states, next_expiry, window_hold};
 use crate::steps::{
     ends, expire, group, hooks, interrupt, machines, objects, own, remediate, remove, replace, retain, size,
-    template, victims,
+    template, victims, warm_pool,
 };
 use crate::summary;
 use crate::{Plan, report, target_health};
@@ -32,6 +32,7 @@ pub fn plan(desired: &Desired, observed: &Observed, memory: &Memory) -> Plan {
     }
     size::update_timers(&situation, &mut draft);
     template::update_timers(&situation, &mut draft);
+    warm_pool::update_timers(&situation, &mut draft);
     if desired.pause.is_none() {
         decide(&situation, &mut draft);
     } else {
@@ -78,6 +79,8 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
             template::provide(situation, draft);
             objects::restore(situation, draft);
             template::prune(situation, draft);
+            // After the pruning, which waits for everything else: AWS may refuse a warm pool for good.
+            warm_pool::provide(situation, draft);
             own::record_applied(situation, draft);
             own::block_move(situation, draft);
             own::ensure_finalizer(situation, draft);

@@ -2,8 +2,9 @@
 //!
 //! Conditions come in the order of `ConditionKind`: Ready, Paused, CredentialsReady, LaunchTemplateReady,
 //! AutoScalingGroupReady, CapacityAvailable, ScalingUp, ScalingDown, RollingOut, Remediating, Deleting. All
-//! of them are always present; AutoscalerReady is present only if the autoscaler's annotations are invalid. A
-//! message stays the same while its cause stays the same: it has counts and names, and of times only the end of a wait.
+//! of them are always present; AutoscalerReady is present only if the autoscaler's annotations are invalid, and
+//! WarmPoolReady only if the spec names a warm pool or the provider has one. A message stays the same while its cause
+//! stays the same: it has counts and names, and of times only the end of a wait.
 //!
 //! A new condition is a `ConditionKind` in `output/report.rs`, its function in `conditions.rs`, and an entry of
 //! `NEEDED` in `ready.rs` if `Ready` needs it; also a variant of `ConditionType` in the controller's metrics, and a
@@ -14,6 +15,7 @@ mod conditions;
 mod parts;
 mod ready;
 mod replacing;
+mod warm_pool;
 
 pub(crate) use conditions::conditions;
 pub(crate) use replacing::rollout;
@@ -23,7 +25,7 @@ use crate::draft::Draft;
 use crate::memory::SHORT_FOR;
 use crate::observed::{Ec2State, MoveBlock};
 use crate::report::{Counts, MachineReport, NextObservation, OutsideReport, Pace, TemplateReport};
-use crate::situation::{ContentState, MachineState, Member, Situation, View};
+use crate::situation::{ContentState, MachineState, Member, Situation, View, awaits_deletion, awaits_read};
 use foo_model::group::TemplateChoice;
 use foo_model::{InstanceId, LifecycleState, NodeState, SpecHash, Timestamp};
 use std::collections::BTreeSet;
@@ -66,7 +68,8 @@ pub(crate) fn provider_ids(situation: &Situation<'_>) -> Option<Vec<String>> {
 /// Counts, from the same facts as the provider ids.
 pub(crate) fn counts(situation: &Situation<'_>) -> Option<Counts> {
     let replicas = provider_ids(situation)?.len();
-    let sizes = situation.view.group().map(|group| group.sizes);
+    let group = situation.view.group();
+    let sizes = group.map(|group| group.sizes);
     let wanted = reference_hash(situation);
     let mut counts = Counts {
         replicas: u32::try_from(replicas).unwrap_or(u32::MAX),
@@ -74,6 +77,7 @@ pub(crate) fn counts(situation: &Situation<'_>) -> Option<Counts> {
         group_desired: sizes.map_or(0, |sizes| sizes.desired),
         group_min: sizes.map_or(0, |sizes| sizes.min),
         group_max: sizes.map_or(0, |sizes| sizes.max),
+        warm: group.and_then(|group| group.warm_pool).map(|pool| pool.size),
         ..Counts::default()
     };
     for member in situation.members.iter().filter(|member| member.is_replica()) {
@@ -181,7 +185,9 @@ fn is_under_way(situation: &Situation<'_>, draft: &Draft) -> bool {
     let counts = situation.counts;
     let expected = situation.memory.next_deadline().is_some();
     let moving = counts.terminating + counts.released + counts.booting + counts.without_foo_machine > 0
-        || situation.unlaunched() > 0;
+        || situation.unlaunched() > 0
+        || awaits_deletion(situation)
+        || awaits_read(situation);
     let own = matches!(situation.view, View::Own(_));
     let unclear = match situation.view {
         View::Unknown | View::Failed { .. } => true,

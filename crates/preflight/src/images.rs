@@ -1,7 +1,7 @@
 //! Images and instance types: they exist, and fit each other. Images that pools look up are looked up in the same way.
 
 use crate::account::Account;
-use crate::looked_up::{self, Resolved};
+use crate::looked_up::{self, Images, Resolved};
 use crate::report::{Report, by_what, pools};
 use crate::topology::{Pool, Topology};
 use foo_cloud::{ImageInfo, InstanceTypeInfo};
@@ -22,16 +22,17 @@ pub(crate) struct Found<'a> {
 /// What is found.
 pub(crate) async fn check<'a>(aws: &dyn Account, topology: &'a Topology, report: &mut Report) -> Found<'a> {
     let types = types(aws, topology, report).await;
-    let Resolved { images, of_new_pools } = looked_up::check(aws, topology, &types, report).await;
+    let Resolved { mut images, of_new_pools } = looked_up::check(aws, topology, &types, report).await;
     let named = topology
         .pools
         .iter()
         .flat_map(|pool| pool.images.iter().map(|image| (image.as_str(), pool.name.as_str())));
     let known_images = known(aws, &topology.region, by_what(named), report).await;
     let of_pools = topology.pools.iter().map(|pool| {
-        let looked_up = images.get(pool.name.as_str()).into_iter().flatten();
-        let named = pool.images.iter().filter_map(|id| known_images.get(id.as_str()));
-        (pool, looked_up.chain(named).collect::<Vec<_>>())
+        let named = pool.images.iter().filter_map(|id| known_images.get(id.as_str()).cloned());
+        let named = named.map(|template| Images { template, arm64: None });
+        let looked_up = images.remove(pool.name.as_str()).unwrap_or_default();
+        (pool, looked_up.into_iter().chain(named).collect())
     });
     architectures(of_pools, &types, report);
     Found { types, of_new_pools }
@@ -78,23 +79,25 @@ async fn known<'a>(
 }
 
 fn architectures<'a>(
-    of_pools: impl Iterator<Item = (&'a Pool, Vec<&'a ImageInfo>)>,
+    of_pools: impl Iterator<Item = (&'a Pool, Vec<Images>)>,
     types: &BTreeMap<&str, InstanceTypeInfo>,
     report: &mut Report,
 ) {
     let pairs = of_pools.flat_map(|(pool, images)| {
-        images.into_iter().flat_map(move |image| {
+        images.into_iter().flat_map(move |images| {
             let named = pool.types.iter().filter_map(|name| types.get(name.as_str()));
             let named = named.map(|one| (one.instance_type.as_str(), one.architecture.as_str()));
             let described = pool.described.iter().map(|one| (looked_up::DESCRIBED, one.architecture));
-            let others = named.chain(described).filter(|(_, runs)| *runs != image.architecture);
-            others.map(|(name, runs)| {
+            let all = named.chain(described).map(|(name, runs)| (name, runs, images.of(runs)));
+            let others = all.filter(|(_, runs, image)| *runs != image.architecture);
+            let findings = others.map(|(name, runs, image)| {
                 let finding = format!(
                     "image {} is for {}, instance type {name} is {runs}",
                     image.id, image.architecture
                 );
                 (finding, pool.name.as_str())
-            })
+            });
+            findings.collect::<Vec<_>>()
         })
     });
     for (finding, names) in by_what(pairs) {

@@ -4,7 +4,7 @@
 use crate::account::Account;
 use crate::report::{Report, by_what, pools};
 use crate::topology::{LookedUp, Pool, Topology};
-use foo_api::pool::image_source::{NodeType, Nodes, Source, image_id};
+use foo_api::pool::image_source::{NoSource, NodeType, Nodes, Source, Sources, image_id, is_arm64};
 use foo_cloud::{CloudError, ErrorKind, ImageInfo, ImageQuery, InstanceTypeInfo};
 use foo_model::ImageId;
 use futures::future::join_all;
@@ -13,10 +13,26 @@ use std::collections::BTreeMap;
 /// The outcome of lookups.
 #[derive(Debug, Default)]
 pub(crate) struct Resolved<'a> {
-    /// The images, by the name of the pool.
-    pub(crate) images: BTreeMap<&'a str, Vec<ImageInfo>>,
+    /// The images of each version, by the name of the pool.
+    pub(crate) images: BTreeMap<&'a str, Vec<Images>>,
     /// What speaks against the version that a pool has, with the pool: one that runs has its image.
     pub(crate) of_new_pools: Vec<(String, &'a str)>,
+}
+
+/// What the instances of a pool boot from.
+#[derive(Debug)]
+pub(crate) struct Images {
+    /// The image of the launch template: of all types, or with `arm64` of those of x86_64.
+    pub(crate) template: ImageInfo,
+    /// The image of arm64 types, if they have another one.
+    pub(crate) arm64: Option<ImageInfo>,
+}
+
+impl Images {
+    /// The image of a type of this architecture.
+    pub(crate) fn of(&self, architecture: &str) -> &ImageInfo {
+        self.arm64.as_ref().filter(|_| is_arm64(architecture)).unwrap_or(&self.template)
+    }
 }
 
 /// Which of its versions a pool needs an image of.
@@ -49,14 +65,14 @@ pub(crate) async fn check<'a>(
         let named = pool.types.iter().map(|name| types.get(name.as_str()).map(node));
         let described = pool.described.iter().map(|it| Some(it.node_type(DESCRIBED)));
         let types = named.chain(described).collect::<Option<Vec<_>>>()?;
-        Some(resolve(aws, Source::of(&ami.ami, Nodes { version: Some(version), types: &types })).await)
+        Some(resolve_all(aws, Sources::of(&ami.ami, Nodes { version: Some(version), types: &types })).await)
     });
     let results = join_all(results).await;
     let (mut resolved, mut next) = (Resolved::default(), Vec::new());
     for ((pool, _ami, _version, needed), result) in wanted.iter().zip(results) {
         match (result, needed) {
             (None, _) => {}
-            (Some(Ok(image)), _) => resolved.images.entry(&pool.name).or_default().push(image),
+            (Some(Ok(images)), _) => resolved.images.entry(&pool.name).or_default().push(images),
             (Some(Err(Missing::Unknown(error))), _) => report.lacks(error.to_string()),
             (Some(Err(Missing::Surely(why))), Needed::Next) => next.push((why, pool.name.as_str())),
             (Some(Err(Missing::Surely(why))), Needed::Now) => {
@@ -94,12 +110,19 @@ fn node(info: &InstanceTypeInfo) -> NodeType<'_> {
     }
 }
 
+/// The images that sources name now.
+async fn resolve_all(aws: &dyn Account, sources: Result<Sources, NoSource>) -> Result<Images, Missing> {
+    let Sources { template, arm64 } = sources.map_err(|none| Missing::Surely(none.message))?;
+    let template = resolve(aws, &template).await?;
+    let arm64 = match arm64 {
+        None => None,
+        Some(arm64) => Some(resolve(aws, &arm64).await?),
+    };
+    Ok(Images { template, arm64 })
+}
+
 /// The image that a source names now, in the words of the pool controller.
-async fn resolve(
-    aws: &dyn Account,
-    source: Result<Source, foo_api::pool::image_source::NoSource>,
-) -> Result<ImageInfo, Missing> {
-    let source = source.map_err(|none| Missing::Surely(none.message))?;
+async fn resolve(aws: &dyn Account, source: &Source) -> Result<ImageInfo, Missing> {
     let none = |what: &str| Missing::Surely(format!("{source}: {what}"));
     let failed = |error: CloudError| match error.kind {
         ErrorKind::NotFound | ErrorKind::Invalid => Missing::Surely(format!("{source} does not exist")),
@@ -113,7 +136,7 @@ async fn resolve(
         | ErrorKind::Unreachable
         | ErrorKind::Internal => Missing::Unknown(error),
     };
-    let id = match &source {
+    let id = match source {
         Source::Spec(id) => id.clone(),
         Source::Parameter(name) => {
             let value = aws.parameter(name).await.map_err(failed)?;

@@ -124,6 +124,7 @@ mod tests {
                 network_cards: 1,
                 efa_interfaces: 0,
                 bandwidth_weightings: BTreeSet::new(),
+                addresses: None,
             };
             (name, info)
         };

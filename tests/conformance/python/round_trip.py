@@ -24,6 +24,7 @@ from strict import Strict
 ENDPOINT = sys.argv[1]
 SUBNETS = [f"subnet-0a00000000000000{letter}" for letter in "abc"]
 IMAGE = "ami-0a000000000000001"
+IMAGES_ARM64 = ["ami-0a000000000000002", "ami-0a000000000000004"]
 SECURITY_GROUP = "sg-0a000000000000001"
 # What instances run whose user data is in S3.
 HANDLER = Path(__file__).parents[3] / "crates/bootstrap/src/stored/fetch.py"
@@ -133,6 +134,11 @@ def test_network_and_catalogue():
     assert by_name["p4d.24xlarge"]["GpuInfo"]["Gpus"][0]["Count"] == 8
     assert by_name["m7g.large"]["ProcessorInfo"]["SupportedArchitectures"] == ["arm64"]
     assert "BandwidthWeightings" not in by_name["m7g.large"]["NetworkInfo"]
+    assert by_name["m7g.large"]["NetworkInfo"]["Ipv4AddressesPerInterface"] == 10
+    cards = by_name["p4d.24xlarge"]["NetworkInfo"]["NetworkCards"]
+    assert [(card["NetworkCardIndex"], card["MaximumNetworkInterfaces"]) for card in cards] == [
+        (0, 15), (1, 15), (2, 15), (3, 15)
+    ]
     assert set(by_name["m8i.large"]["NetworkInfo"]["BandwidthWeightings"]) == {"default", "vpc-1", "ebs-1"}
     pages = EC2.get_paginator("describe_instance_types").paginate(PaginationConfig={"PageSize": 5})
     assert sum(len(page["InstanceTypes"]) for page in pages) >= 12
@@ -853,6 +859,12 @@ def test_mixed_instances():
     assert len(spot) == 2
     AUTOSCALING.update_auto_scaling_group(AutoScalingGroupName="mixed", MaxSize=5)
     assert group("mixed")["MixedInstancesPolicy"] == found["MixedInstancesPolicy"]
+    for image in IMAGES_ARM64:
+        overrides = [{"InstanceType": "m7i.large"}, {"InstanceType": "m7g.large", "ImageId": image}]
+        AUTOSCALING.update_auto_scaling_group(
+            AutoScalingGroupName="mixed", MixedInstancesPolicy={"LaunchTemplate": {"Overrides": overrides}}
+        )
+        assert group("mixed")["MixedInstancesPolicy"]["LaunchTemplate"]["Overrides"] == overrides
     requirements = {
         "VCpuCount": {"Min": 2, "Max": 4},
         "MemoryMiB": {"Min": 4096},
@@ -1344,12 +1356,13 @@ def test_faults():
     refused("InvalidAction", EC2.describe_fleets)
 
 
-def test_every_field_of_launch_templates_and_groups_has_a_row():
+def test_every_field_of_launch_templates_groups_and_warm_pools_has_a_row():
     page = (Path(__file__).parents[3] / "docs/reference/aws-fields.md").read_text()
-    _, templates, groups = page.split("\n## ")
+    _, templates, groups, warm_pools = page.split("\n## ")
     for section, api, shape in [
         (templates, EC2, "RequestLaunchTemplateData"),
         (groups, AUTOSCALING, "CreateAutoScalingGroupType"),
+        (warm_pools, AUTOSCALING, "PutWarmPoolType"),
     ]:
         rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
         named = [name.strip(" `") for row in rows for name in row.split(",")]

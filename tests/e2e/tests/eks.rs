@@ -38,3 +38,5 @@ mod self_hosted;
 mod tokens;
 #[path = "contract/user_of_aws.rs"]
 mod user_of_aws;
+#[path = "eks/warm_pools.rs"]
+mod warm_pools;

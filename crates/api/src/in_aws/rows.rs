@@ -313,6 +313,8 @@ pub const ROWS: &[Row] = &[
         title: "Image, SSM parameter that names it",
         fields: &[
             (POOL, "spec.ami.id"),
+            (POOL, "spec.ami.ids.arm64"),
+            (POOL, "spec.ami.ids.x86_64"),
             (POOL, "spec.ami.lookup.name"),
             (POOL, "spec.ami.lookup.owner"),
             (POOL, "spec.ami.ssmParameter"),

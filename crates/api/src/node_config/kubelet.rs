@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
         .message("imageGCLowThresholdPercent (default: 80) must be below imageGCHighThresholdPercent (default: 85): otherwise the kubelet does not start")
 )]
 pub struct KubeletSettings {
-    /// Most Pods on a Node. Default: what the image finds for the instance type.
+    /// Most Pods on a Node. Not together with `vpcCNI`. Default: what follows from `vpcCNI`; without it, what the image finds for
+    /// the instance type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 2_147_483_647))]
     pub max_pods: Option<i32>,

@@ -1,5 +1,7 @@
 //! The image that instances boot from: named by its id, or looked up by the provider.
 //!
+//! A pool with instance types of both architectures has two images, each found in the same way.
+//!
 //! A new recommended image is an `ImageFamily` or `ImageVariant` here, with its CEL rule, and an arm of `recommended`
 //! in `image_source.rs`; the page is docs/concepts/pools.md, section "Images".
 
@@ -9,24 +11,28 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Image (AMI) that instances boot from: exactly one of `id`, `ssmParameter`, `lookup` and `recommended`. An
-/// image that the provider looked up is in `status.image`.
+/// Image (AMI) that instances boot from: exactly one of `id`, `ids`, `ssmParameter`, `lookup` and `recommended`. If instance types
+/// have both architectures, all of these except `id` can name an image for each. An image that the provider looked up is in
+/// `status.image`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(
-    validation = Rule::new("[has(self.id), has(self.ssmParameter), has(self.lookup), has(self.recommended)].filter(set, set).size() == 1")
-        .message("set exactly one of id, ssmParameter, lookup and recommended"),
-    validation = Rule::new("!has(self.policy) || !has(self.id)")
-        .message("policy is for an image that the provider looks up: remove it, or replace id")
+    validation = Rule::new("[has(self.id), has(self.ids), has(self.ssmParameter), has(self.lookup), has(self.recommended)].filter(set, set).size() == 1")
+        .message("set exactly one of id, ids, ssmParameter, lookup and recommended"),
+    validation = Rule::new("!has(self.policy) || !(has(self.id) || has(self.ids))")
+        .message("policy is for an image that the provider looks up: remove it, or replace id or ids")
 )]
 pub struct Ami {
     /// Id of the image (`ami-…`), in the region of the FooCluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), regex(pattern = patterns::RESOURCE_ID))]
     pub id: Option<String>,
+    /// Ids of two images, one for each architecture. The pool uses those of its instance types.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ids: Option<ImageIds>,
     /// Name or ARN of an SSM parameter whose value is the id of the image. `{version}` stands for the minor
     /// version of `MachinePool.spec.template.spec.version` (`1.36`), `{arch}` for the architecture of the instance
-    /// types (`x86_64` or `arm64`).
+    /// types (`x86_64` or `arm64`): with both, the provider reads two parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 1011), regex(pattern = patterns::IMAGE_PARAMETER))]
     pub ssm_parameter: Option<String>,
@@ -39,7 +45,7 @@ pub struct Ami {
     pub recommended: Option<RecommendedImage>,
     /// When the provider replaces an image that it looked up by a newer one. `Pinned`: when `ami`, the Kubernetes
     /// version of the MachinePool, or what follows from its instance types changes. `Latest`: when there is one, which
-    /// replaces the instances (`rollout`). Not allowed with `id`. Default: `Pinned`.
+    /// replaces the instances (`rollout`). Not allowed with `id` and `ids`. Default: `Pinned`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<ImagePolicy>,
 }
@@ -49,6 +55,17 @@ impl Ami {
     pub fn of_id(id: impl Into<String>) -> Self {
         Self { id: Some(id.into()), ..Self::default() }
     }
+}
+
+/// Images by the architecture of the instance types that boot them, as AWS names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ImageIds {
+    /// Id of the image (`ami-…`) for 64-bit x86.
+    #[schemars(length(min = 1, max = 64), regex(pattern = patterns::RESOURCE_ID))]
+    pub x86_64: String,
+    /// Id of the image (`ami-…`) for 64-bit Arm, as AWS Graviton.
+    #[schemars(length(min = 1, max = 64), regex(pattern = patterns::RESOURCE_ID))]
+    pub arm64: String,
 }
 
 /// Selects images by owner, name and architecture; the newest one by creation date is used.
@@ -63,7 +80,7 @@ pub struct ImageLookup {
     /// `ssmParameter`.
     #[schemars(length(min = 3, max = 128), regex(pattern = patterns::IMAGE_NAME))]
     pub name: String,
-    /// Architecture of the image, as AWS names it. Default: that of the instance types.
+    /// Architecture of the image, as AWS names it. Default: that of the instance types; with both, the provider looks two images up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub architecture: Option<ImageArchitecture>,
 }
@@ -163,7 +180,7 @@ pub enum ImageVariant {
 
 /// When the provider replaces an image that it looked up by a newer one. `Pinned`: when `ami`, the Kubernetes version of
 /// the MachinePool, or what follows from its instance types changes. `Latest`: when there is one, which replaces the
-/// instances (`rollout`). Not allowed with `id`. Default: `Pinned`.
+/// instances (`rollout`). Not allowed with `id` and `ids`. Default: `Pinned`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ImagePolicy {
     /// The image stays until `ami`, the Kubernetes version of the MachinePool, or what follows from its instance

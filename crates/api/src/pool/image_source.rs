@@ -1,7 +1,7 @@
 //! Where the id of a pool's image is from: what is asked of AWS follows from `spec.ami`, the Kubernetes version
 //! and the instance types. The manager and the runtime extension read it alike. No calls here.
 
-use super::{Ami, ImageFamily, ImageLookup, ImageVariant, RecommendedImage};
+use super::{Ami, ImageArchitecture, ImageFamily, ImageIds, ImageLookup, ImageVariant, RecommendedImage};
 use crate::texts::shown;
 use std::fmt;
 
@@ -21,6 +21,15 @@ pub enum Source {
         /// `x86_64` or `arm64`.
         architecture: String,
     },
+}
+
+/// Where the images of a pool are from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sources {
+    /// The image of the launch template.
+    pub template: Source,
+    /// That of arm64 types, if the spec names another one for them than for the pool's x86_64 types.
+    pub arm64: Option<Source>,
 }
 
 /// What the placeholders and the recommended images depend on.
@@ -79,19 +88,44 @@ pub fn image_id(value: &str) -> Option<&str> {
     is_id.then_some(id)
 }
 
-impl Source {
-    /// The source that the spec names.
+/// Whether types of this architecture have an image of their own in a pool that also has x86_64 types.
+pub fn is_arm64(architecture: &str) -> bool {
+    architecture == ImageArchitecture::Arm64.as_str()
+}
+
+impl Sources {
+    /// The sources that the spec names.
     ///
     /// # Errors
     ///
-    /// When the version or the types do not say what the source depends on.
+    /// When the version or the types do not say what a source depends on.
     pub fn of(ami: &Ami, nodes: Nodes<'_>) -> Result<Self, NoSource> {
+        let (arm64, others): (Vec<_>, Vec<_>) =
+            nodes.types.iter().copied().partition(|kind| is_arm64(kind.architecture));
+        if arm64.is_empty() || others.is_empty() {
+            return Ok(Self { template: Source::of(ami, nodes)?, arm64: None });
+        }
+        let template = Source::of(ami, Nodes { types: &others, ..nodes })?;
+        let arm64 = Source::of(ami, Nodes { types: &arm64, ..nodes })?;
+        Ok(Self { arm64: Some(arm64).filter(|source| *source != template), template })
+    }
+
+    /// Each of them.
+    pub fn all(&self) -> impl Iterator<Item = &Source> {
+        std::iter::once(&self.template).chain(&self.arm64)
+    }
+}
+
+impl Source {
+    /// The source that the spec names for these types.
+    fn of(ami: &Ami, nodes: Nodes<'_>) -> Result<Self, NoSource> {
         match ami {
             Ami { id: Some(id), .. } => Ok(Self::Spec(id.clone())),
+            Ami { ids: Some(ids), .. } => Ok(Self::Spec(nodes.one_of(ids)?)),
             Ami { ssm_parameter: Some(name), .. } => Ok(Self::Parameter(nodes.fill(name)?)),
             Ami { lookup: Some(lookup), .. } => newest(lookup, nodes),
             Ami { recommended: Some(image), .. } => Ok(Self::Parameter(recommended(image, nodes)?)),
-            Ami { id: None, ssm_parameter: None, lookup: None, recommended: None, .. } => {
+            Ami { id: None, ids: None, ssm_parameter: None, lookup: None, recommended: None, .. } => {
                 Err(NoSource::new(Lacks::Image, "spec.ami names no image"))
             }
         }
@@ -125,6 +159,13 @@ impl Nodes<'_> {
             filled = filled.replace("{arch}", self.architecture()?);
         }
         Ok(filled)
+    }
+
+    /// The id for the architecture of the types.
+    fn one_of(self, ids: &ImageIds) -> Result<String, NoSource> {
+        let ImageIds { x86_64, arm64 } = ids;
+        let id = if is_arm64(self.architecture()?) { arm64 } else { x86_64 };
+        Ok(id.clone())
     }
 
     /// `1.36` of `v1.36.2-eks-0a1b2c3`.

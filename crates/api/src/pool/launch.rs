@@ -39,7 +39,7 @@ pub struct UserDataBucket {
     validation = Rule::new("!has(self.overrides[0].requirements) || size(self.overrides) <= 4")
         .message("a group has at most 4 sets of requirements"),
     validation = Rule::new("!has(self.overrides[0].requirements) || self.overrides.all(it, (has(it.requirements.architecture) ? it.requirements.architecture : 'x86_64') == (has(self.overrides[0].requirements.architecture) ? self.overrides[0].requirements.architecture : 'x86_64'))")
-        .message("all requirements need the same architecture: a pool has one image"),
+        .message("all requirements need the same architecture: a pool of both architectures needs a list of instance types"),
     validation = Rule::new("!has(self.onDemandStrategy) || self.onDemandStrategy != 'prioritized' || !has(self.overrides[0].requirements)")
         .message("onDemandStrategy prioritized needs a list of instance types: requirements have no order"),
     validation = Rule::new("!has(self.spotStrategy) || self.spotStrategy != 'capacity-optimized-prioritized' || !has(self.overrides[0].requirements)")
@@ -83,8 +83,8 @@ fn all() -> i32 {
 #[serde(rename_all = "camelCase")]
 #[x_kube(validation = Rule::new("has(self.instanceType) != has(self.requirements)").message("set either instanceType or requirements"))]
 pub struct MixedInstancesOverride {
-    /// EC2 instance type, for example `m7i.large`. Set either this or `requirements`. A change of the first one replaces the
-    /// instances (`rollout`).
+    /// EC2 instance type, for example `m7i.large`. Set either this or `requirements`. A change of the first one (if the list has both
+    /// architectures, of the first x86_64 type) replaces the instances (`rollout`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), regex(pattern = patterns::INSTANCE_TYPE))]
     pub instance_type: Option<String>,

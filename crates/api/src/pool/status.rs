@@ -1,5 +1,6 @@
 //! Status of a FooMachinePool.
 
+use crate::node_config::VpcCni;
 use crate::shared::Initialization;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::KubeSchema;
@@ -49,13 +50,22 @@ pub struct FooMachinePoolStatus {
     /// them to scale from zero.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub capacity: BTreeMap<String, String>,
-    /// Architecture and operating system of the Nodes. cluster-autoscaler needs them to scale from zero.
+    /// Architecture and operating system of the Nodes. cluster-autoscaler needs them to scale from zero. Absent if the instance
+    /// types have both architectures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_info: Option<NodeInfo>,
+    /// Most Pods on one Node of the pool, of which FooNodeConfigs choose by `spec.vpcCNI`. Of several instance types the
+    /// smallest number. Absent if AWS chooses the types by their attributes, or EC2 does not report how many addresses they
+    /// can have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_pods: Option<MaxPods>,
     /// Name and sizes of the Auto Scaling group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_scaling_group: Option<GroupStatus>,
-    /// Image that the provider looked up. Absent if `spec.ami.id` names the image.
+    /// The group's warm pool, whoever created it. Its instances are none of `replicas`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_pool: Option<WarmPoolStatus>,
+    /// Image that the provider looked up, or those of `spec.ami.ids` that it uses. Absent if `spec.ami.id` names the image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<ImageStatus>,
     /// Launch template and version that new instances are launched from.
@@ -85,6 +95,33 @@ pub struct NodeInfo {
     pub operating_system: String,
 }
 
+/// Most Pods on a Node by the settings of the Amazon VPC CNI. Two of them use the addresses of the Node: the VPC CNI and
+/// kube-proxy. All numbers except `standard` are at most 110, or 250 for more than 30 vCPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MaxPods {
+    /// With the default settings: what images for EKS set by themselves.
+    pub standard: i32,
+    /// With custom networking.
+    pub custom_networking: i32,
+    /// With prefix delegation.
+    pub prefix_delegation: i32,
+    /// With prefix delegation and custom networking.
+    pub prefix_delegation_with_custom_networking: i32,
+}
+
+impl MaxPods {
+    /// The number with these settings.
+    pub const fn with(self, VpcCni { prefix_delegation, custom_networking }: VpcCni) -> i32 {
+        match (prefix_delegation, custom_networking) {
+            (false, false) => self.standard,
+            (false, true) => self.custom_networking,
+            (true, false) => self.prefix_delegation,
+            (true, true) => self.prefix_delegation_with_custom_networking,
+        }
+    }
+}
+
 /// The Auto Scaling group as AWS reports it. Sizes are numbers of instances.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -97,6 +134,14 @@ pub struct GroupStatus {
     pub min_size: i32,
     /// MaxSize of the group.
     pub max_size: i32,
+}
+
+/// The group's warm pool as AWS reports it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WarmPoolStatus {
+    /// Its size, in instances (WarmPoolSize).
+    pub size: i32,
 }
 
 /// An image that the provider looked up. The annotation `infrastructure.foo.com/image` contains the same, since
@@ -113,6 +158,19 @@ pub struct ImageStatus {
     pub version: Option<String>,
     /// When the provider found it.
     pub resolved_at: Time,
+    /// Image of the arm64 instance types of a pool with types of both architectures; then `id` is that of the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm64: Option<Arm64ImageStatus>,
+}
+
+/// Image of the arm64 instance types of a pool with types of both architectures; then `id` is that of the others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Arm64ImageStatus {
+    /// Id of the image (`ami-…`).
+    pub id: String,
+    /// Where the id is from: the SSM parameter, or owner, name and architecture of the look-up.
+    pub source: String,
 }
 
 /// Progress of the replacement of outdated instances.

@@ -1,7 +1,8 @@
 //! Amazon Linux 2023: a NodeConfig for nodeadm and a cloud-config, as two parts of one document.
 //!
 //! nodeadm reads its part before cloud-init runs, and starts the kubelet after cloud-init's last stage: commands of the
-//! cloud-config run before the kubelet, and those that are to run after it are a unit of systemd.
+//! cloud-config run before the kubelet, and those that are to run after it are a unit of systemd. nodeadm starts the
+//! kubelet at every boot (amazon-eks-ami, `nodeadm-run.service`): there a Node waits that joins once its instance is in service.
 
 mod extra;
 mod node_config;
@@ -26,7 +27,7 @@ const CLOUD_CONFIG: &str = "text/cloud-config";
 
 /// The whole document.
 pub(crate) fn render(common: &Common, node: &NodeInput, refusals: &mut Refusals) -> Option<String> {
-    shell::check(node, &write::own_files(common), refusals);
+    shell::check(node, &write::own_files(common, node), refusals);
     let own = write::spec(common, node, refusals);
     let user = node.extra.as_deref().map(|text| extra::parse(text, &own, refusals));
     let mut parts = vec![(CLOUD_CONFIG, write::cloud_config(common, node))];

@@ -2,13 +2,15 @@
 //! `nodeadm/internal/configprovider`).
 
 use super::node_config::{API_VERSION, KIND, NodeConfig, Spec};
-use super::write::nodeadm_dns;
+use super::write::{nodeadm_dns, waits};
 use super::{CLOUD_CONFIG, NODE_CONFIG};
 use crate::cloud_init::{CloudConfig, cloud_config};
 use crate::merge;
 use crate::mime::{self, Part};
 use crate::packed::unpack;
 use crate::seen::{self, Seen, Unreadable};
+use crate::shell;
+use crate::waiting;
 use crate::yaml;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -134,6 +136,7 @@ fn seen(spec: Spec, cloud: CloudConfig) -> Result<Seen, Unreadable> {
         labels,
         taints,
         kubelet,
+        join_when_in_service: [waits(), waiting::script()].iter().all(|it| shell::has(&cloud.files, it)),
         files: cloud.files,
         commands: cloud.commands,
     })

@@ -6,14 +6,16 @@ use crate::input::{self, FileInput, MirrorInput, NodeInput};
 use crate::json::{self, Reader};
 use crate::refusal::Refusals;
 use crate::shell;
-use crate::syntax;
-use serde_json::{Value, json};
+use crate::waiting::{self, Modules};
+use serde_json::{Map, Value, json};
 use std::net::IpAddr;
 
 /// The unit that runs when the kubelet was started.
 const UNIT: &str = "/etc/systemd/system/foo-node-started.service";
 /// What it runs.
 const SCRIPT: &str = "/etc/foo-node/started.sh";
+/// Adds to the unit that starts the kubelet.
+const DROP_IN: &str = "/etc/systemd/system/nodeadm-run.service.d/foo-node.conf";
 
 /// The provider's part of the NodeConfig.
 pub(super) fn spec(common: &Common, node: &NodeInput, refusals: &mut Refusals) -> Spec {
@@ -80,57 +82,75 @@ pub(super) fn nodeadm_dns(cidr: &str) -> Option<IpAddr> {
 }
 
 /// Paths of the files in [`cloud_config`] that are not the user's.
-pub(super) fn own_files(common: &Common) -> Vec<String> {
+pub(super) fn own_files(common: &Common, node: &NodeInput) -> Vec<String> {
     let mirrors = common.mirrors.iter().map(mirror_path);
-    mirrors.chain([SCRIPT.to_owned(), UNIT.to_owned()]).collect()
+    mirrors.chain(own(node).into_iter().map(|file| file.path)).collect()
+}
+
+fn own(node: &NodeInput) -> Vec<FileInput> {
+    let mut files = vec![shell::fixed(SCRIPT, "0755", script(node)), shell::fixed(UNIT, "0644", unit(node))];
+    if node.join_when_in_service {
+        files.extend([waiting::script(), waits()]);
+    }
+    files
+}
+
+/// Has nodeadm wait at each boot before it starts the kubelet.
+pub(super) fn waits() -> FileInput {
+    shell::fixed(DROP_IN, "0644", format!("[Service]\n{}", waiting::exec_start_pre()))
 }
 
 /// Files and commands.
 pub(super) fn cloud_config(common: &Common, node: &NodeInput) -> String {
     let unit = UNIT.rsplit('/').next().unwrap_or(UNIT);
     let mirrors: Vec<FileInput> = common.mirrors.iter().map(mirror).collect();
-    let own = [fixed(SCRIPT, "0755", script(node)), fixed(UNIT, "0644", UNIT_TEXT.to_owned())];
-    let files: Vec<Value> = mirrors.iter().chain(&node.files).chain(&own).map(shell::file).collect();
-    let mut commands: Vec<Value> = node.pre_commands.iter().map(|text| shell::command(text)).collect();
-    commands.push(json!(["systemctl", "daemon-reload"]));
-    // Its turn comes after nodeadm, which waits for cloud-init: waiting for it here would never end.
-    commands.push(json!(["systemctl", "start", "--no-block", unit]));
-    let config = json!({"write_files": files, "runcmd": commands});
-    format!("#cloud-config\n{}", json::print(&config, Reader::Yaml))
-}
-
-fn fixed(path: &str, permissions: &str, text: String) -> FileInput {
-    FileInput {
-        path: path.into(),
-        owner: None,
-        permissions: Some(permissions.into()),
-        content: text.into_bytes(),
+    let files: Vec<Value> = mirrors.iter().chain(&node.files).chain(&own(node)).map(shell::file).collect();
+    let pre = node.pre_commands.iter().map(|text| shell::command(text));
+    let mut commands: Vec<Value> = Vec::new();
+    let mut config = Map::new();
+    if node.join_when_in_service {
+        // nodeadm starts the kubelet after cloud-init, also if that fails. So it has to wait before a command of the user can
+        // end cloud-init.
+        commands.push(shell::reload());
+        commands.extend(pre);
+        commands.extend(waiting::end(unit));
+        config.insert("bootcmd".into(), json!([waiting::begin(Modules::FilesAndCommands)]));
+    } else {
+        commands.extend(pre);
+        commands.push(shell::reload());
+        // Its turn comes after nodeadm, which waits for cloud-init: waiting for it here would never end.
+        commands.push(json!(["systemctl", "start", "--no-block", unit]));
     }
+    config.insert("write_files".into(), files.into());
+    config.insert("runcmd".into(), commands.into());
+    format!("#cloud-config\n{}", json::print(&Value::Object(config), Reader::Yaml))
 }
 
 /// `nodeadm-run.service` starts the kubelet and ends.
-const UNIT_TEXT: &str = "\
-[Unit]
-Description=Reports that the node was started, and runs its commands
-After=nodeadm-run.service kubelet.service
-[Service]
-Type=oneshot
-ExecStart=/etc/foo-node/started.sh
-";
+fn unit(node: &NodeInput) -> String {
+    let (once, every_boot) = if node.join_when_in_service {
+        (waiting::UNLESS_JOINED, "[Install]\nWantedBy=multi-user.target\n")
+    } else {
+        ("", "")
+    };
+    format!(
+        "[Unit]\nDescription=Reports that the node was started, and runs its commands\n\
+         After=nodeadm-run.service kubelet.service\n{once}\
+         [Service]\nType=oneshot\nExecStart={SCRIPT}\n{every_boot}"
+    )
+}
 
-/// Writes Cluster API's sentinel once the kubelet runs, then runs the user's commands; each is a shell of its own.
+/// Writes Cluster API's sentinel once the kubelet runs, then runs the user's commands.
 fn script(node: &NodeInput) -> String {
     let sentinel = shell::SENTINEL;
     let directory = sentinel.rsplit_once('/').map_or("/", |(directory, _)| directory);
-    let mut script = format!(
-        "#!/bin/sh\nsystemctl is-active --quiet kubelet.service || exit 1\nmkdir -p {directory}\necho success > {sentinel}\n"
-    );
-    for command in &node.post_commands {
-        script.push_str("/bin/sh -c ");
-        script.push_str(&syntax::shell_word(command));
-        script.push('\n');
-    }
-    script
+    let joined =
+        if node.join_when_in_service { format!("touch {}\n", waiting::JOINED) } else { String::new() };
+    format!(
+        "#!/bin/sh\nsystemctl is-active --quiet kubelet.service || exit 1\nmkdir -p {directory}\n\
+         echo success > {sentinel}\n{joined}{}",
+        shell::post_commands(node)
+    )
 }
 
 /// Where nodeadm's containerd finds mirrors of a registry (`config_path` in its `config.template.toml`).
@@ -143,5 +163,5 @@ fn mirror_path(mirror: &MirrorInput) -> String {
 fn mirror(mirror: &MirrorInput) -> FileInput {
     let host = |url: &String| format!("[host.\"{url}\"]\n  capabilities = [\"pull\", \"resolve\"]\n");
     let text: String = mirror.endpoints.iter().map(host).collect();
-    fixed(&mirror_path(mirror), "0644", text)
+    shell::fixed(&mirror_path(mirror), "0644", text)
 }

@@ -13,11 +13,18 @@ use crate::refusal::Refusals;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
+/// Of the group `autoscaling`: whether the kubelet waits until the target lifecycle state of the instance is `InService`.
+const WAITS: &str = "should-wait";
+
 /// The whole document.
 pub(crate) fn render(common: &Common, node: &NodeInput, refusals: &mut Refusals) -> Option<String> {
     refuse_shell(node, refusals);
     let mut settings = settings(common);
     settings.extend(node.local_storage.map(local_storage));
+    if node.join_when_in_service {
+        // At its first boot, before the kubelet starts (bottlerocket-core-kit, `warm-pool-wait.service`).
+        settings.insert("autoscaling".into(), json!({WAITS: true}));
+    }
     if let Some(text) = &node.extra {
         extra::merge(&mut settings, text, refusals)?;
     }

@@ -1,6 +1,6 @@
 //! User data as Bottlerocket reads it (bottlerocket-core-kit, `early-boot-config`; Bottlerocket settings SDK).
 
-use super::extra;
+use super::{WAITS, extra};
 use crate::common::{Taint, is_cluster_name};
 use crate::kubelet;
 use crate::packed::unpack;
@@ -22,11 +22,11 @@ pub(crate) fn read(user_data: &[u8]) -> Result<Seen, Unreadable> {
         return Err(Unreadable::new(format!("unknown field `settings.{unknown}`")));
     }
     let empty = Map::new();
-    let kubernetes = settings.get("kubernetes").and_then(Value::as_object).unwrap_or(&empty);
-    seen(kubernetes)
+    let group = |name: &str| settings.get(name).and_then(Value::as_object).unwrap_or(&empty);
+    seen(group("kubernetes"), group("autoscaling"))
 }
 
-fn seen(kubernetes: &Map<String, Value>) -> Result<Seen, Unreadable> {
+fn seen(kubernetes: &Map<String, Value>, autoscaling: &Map<String, Value>) -> Result<Seen, Unreadable> {
     let cluster = text(kubernetes, "cluster-name")?;
     if !is_cluster_name(&cluster) {
         return Err(Unreadable::new(format!("Invalid cluster name '{cluster}'")));
@@ -45,6 +45,7 @@ fn seen(kubernetes: &Map<String, Value>) -> Result<Seen, Unreadable> {
         labels,
         taints: taints(kubernetes)?,
         kubelet: kubelet::from_bottlerocket(kubernetes),
+        join_when_in_service: autoscaling.get(WAITS) == Some(&Value::Bool(true)),
         files: Vec::new(),
         commands: Vec::new(),
     })

@@ -1,6 +1,6 @@
 //! User data as cloud-init reads it, and its last word to `bootstrap.sh` as that script does.
 
-use super::BOOTSTRAP;
+use super::{BOOTSTRAP, joining};
 use crate::input::FileInput;
 use crate::kubelet;
 use crate::packed::unpack;
@@ -79,13 +79,16 @@ fn file(file: WrittenFile) -> Result<FileInput, Unreadable> {
 pub(crate) fn read(user_data: &[u8]) -> Result<Seen, Unreadable> {
     let document = unpack(user_data).map_err(|error| Unreadable::new(error.to_string()))?;
     let cloud = cloud_config(&document)?;
-    let joins = cloud.commands.iter().find_map(|words| {
-        let at = words.iter().position(|word| word == BOOTSTRAP)?;
-        words.get(at + 1..)
-    });
+    let when_in_service = joining::read(&cloud.files);
+    let joins = cloud.commands.iter().chain(&when_in_service).find_map(|words| after_bootstrap(words));
     let words = joins.ok_or_else(|| Unreadable::new(format!("no command runs {BOOTSTRAP}")))?;
-    let arguments = Arguments::of(words)?;
-    arguments.seen(cloud.files, cloud.commands)
+    Arguments::of(words)?.seen(cloud)
+}
+
+/// The arguments of `bootstrap.sh`, if these words run it.
+fn after_bootstrap(words: &[String]) -> Option<&[String]> {
+    let at = words.iter().position(|word| word == BOOTSTRAP)?;
+    words.get(at + 1..)
 }
 
 /// The words after `bootstrap.sh`.
@@ -121,7 +124,7 @@ impl Arguments {
         })
     }
 
-    fn seen(&self, files: Vec<FileInput>, commands: Vec<Vec<String>>) -> Result<Seen, Unreadable> {
+    fn seen(&self, cloud: CloudConfig) -> Result<Seen, Unreadable> {
         let authority = BASE64
             .decode(self.option("--b64-cluster-ca")?)
             .map_err(|error| Unreadable::new(format!("base64: invalid input: {error}")))?;
@@ -138,8 +141,9 @@ impl Arguments {
             labels: flags.labels,
             taints: flags.taints,
             kubelet: flags.kubelet,
-            files,
-            commands,
+            join_when_in_service: joining::read(&cloud.files).is_some(),
+            files: cloud.files,
+            commands: cloud.commands,
         })
     }
 }

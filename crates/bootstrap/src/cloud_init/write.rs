@@ -1,18 +1,19 @@
 //! What the provider writes for images with cloud-init.
 
-use super::BOOTSTRAP;
+use super::{BOOTSTRAP, joining};
 use crate::common::Common;
 use crate::input::NodeInput;
 use crate::json::{self, Reader};
 use crate::kubelet;
 use crate::refusal::Refusals;
 use crate::shell;
+use crate::waiting::{self, Modules};
 use crate::yaml;
 use serde_json::{Map, Value};
 
 /// The whole document.
 pub(crate) fn render(common: &Common, node: &NodeInput, refusals: &mut Refusals) -> Option<String> {
-    shell::check(node, &[], refusals);
+    shell::check(node, &own_files(node), refusals);
     if node.containerd.is_some() {
         refusals.unsupported(
             "containerd",
@@ -29,13 +30,42 @@ pub(crate) fn render(common: &Common, node: &NodeInput, refusals: &mut Refusals)
         Some(text) => extra(text, refusals)?,
         None => Map::new(),
     };
-    if !node.files.is_empty() {
-        config.insert("write_files".into(), node.files.iter().map(shell::file).collect());
-    }
+    let files = node.files.iter().map(shell::file);
     let pre = node.pre_commands.iter().map(|text| shell::command(text));
-    let post = node.post_commands.iter().map(|text| shell::command(text));
-    config.insert("runcmd".into(), pre.chain([join(common)]).chain(post).collect());
+    let join = join(common, node);
+    if node.join_when_in_service {
+        let own = joining::files(&join, node);
+        let bootcmd = begin(config.remove("bootcmd"), refusals)?;
+        config.insert("bootcmd".into(), bootcmd);
+        config.insert("write_files".into(), files.chain(own.iter().map(shell::file)).collect());
+        config.insert("runcmd".into(), pre.chain(joining::commands()).collect());
+    } else {
+        if !node.files.is_empty() {
+            config.insert("write_files".into(), files.collect());
+        }
+        let post = node.post_commands.iter().map(|text| shell::command(text));
+        config.insert("runcmd".into(), pre.chain([join.into()]).chain(post).collect());
+    }
     Some(format!("#cloud-config\n{}\n", json::print(&Value::Object(config), Reader::Yaml)))
+}
+
+fn own_files(node: &NodeInput) -> Vec<String> {
+    if node.join_when_in_service { joining::paths().to_vec() } else { Vec::new() }
+}
+
+/// The provider's command before those of the user's cloud-config. A first boot is repeated with all modules, since the user's
+/// cloud-config may have settings of any.
+fn begin(user: Option<Value>, refusals: &mut Refusals) -> Option<Value> {
+    let mut commands = vec![waiting::begin(Modules::All)];
+    match user {
+        None => {}
+        Some(Value::Array(user)) => commands.extend(user),
+        Some(_) => {
+            refusals.invalid("extra.bootcmd", "must be a list of commands");
+            return None;
+        }
+    }
+    Some(commands.into())
 }
 
 /// The user's cloud-config, if it leaves alone what the provider writes.
@@ -60,13 +90,17 @@ fn extra(text: &str, refusals: &mut Refusals) -> Option<Map<String, Value>> {
 }
 
 /// Joins the cluster, and writes Cluster API's sentinel if that succeeds.
-fn join(common: &Common) -> Value {
+fn join(common: &Common, node: &NodeInput) -> Vec<String> {
     let sentinel = shell::SENTINEL;
     let directory = sentinel.rsplit_once('/').map_or("/", |(directory, _)| directory);
-    let script = format!("\"$@\" && mkdir -p {directory} && echo success > {sentinel}");
+    let mut script = format!("\"$@\" && mkdir -p {directory} && echo success > {sentinel}");
+    if node.join_when_in_service {
+        script.push_str(" && touch ");
+        script.push_str(waiting::JOINED);
+    }
     let mut words = vec!["/bin/sh".to_owned(), "-c".into(), script, "join".into(), BOOTSTRAP.into()];
     words.extend(arguments(common));
-    words.into_iter().map(Value::from).collect()
+    words
 }
 
 /// Arguments of `bootstrap.sh`. It does not read names and values with an equal sign between them.

@@ -3,7 +3,7 @@
 //! `UPDATE_GOLDEN=1 cargo test -p foo-bootstrap` writes the files again; read the difference, and add it to the release
 //! notes.
 
-use crate::sample::{cluster, ipv6_cluster, plain, rich, with_mirrors, with_shell};
+use crate::sample::{cluster, ipv6_cluster, plain, rich, waiting, with_mirrors, with_shell};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use foo_bootstrap::input::LocalStorage;
@@ -46,6 +46,7 @@ fn al2023() {
     );
     check("al2023-rich.txt", &cluster(), &node);
     check("al2023-ipv6.txt", &ipv6_cluster(), &plain(Family::AL2023));
+    check("al2023-waiting.txt", &cluster(), &waiting(Family::AL2023));
 }
 
 #[test]
@@ -61,6 +62,7 @@ fn bottlerocket() {
     node.local_storage = Some(LocalStorage::Raid0);
     check("bottlerocket-rich.toml", &cluster(), &node);
     check("bottlerocket-ipv6.toml", &ipv6_cluster(), &plain(Family::Bottlerocket));
+    check("bottlerocket-waiting.toml", &cluster(), &waiting(Family::Bottlerocket));
 }
 
 #[test]
@@ -70,6 +72,9 @@ fn cloud_init() {
     node.extra = Some("#cloud-config\nntp:\n  enabled: true\n  servers: [169.254.169.123]\n".into());
     check("cloud-init-rich.yaml", &cluster(), &node);
     check("cloud-init-ipv6.yaml", &ipv6_cluster(), &plain(Family::CloudInit));
+    let mut node = waiting(Family::CloudInit);
+    node.extra = Some("bootcmd:\n- [echo, early]\n".into());
+    check("cloud-init-waiting.yaml", &cluster(), &node);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! User data, rendered and read back: goldens per family, refusals with their messages, properties.
+//! User data, rendered and read back: goldens per family, refusals with their messages, properties; what its scripts do.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 mod golden;
@@ -6,3 +6,4 @@ mod properties;
 mod reading;
 mod refusals;
 mod sample;
+mod waiting;

@@ -90,9 +90,11 @@ fn clusters() -> impl Strategy<Value = ClusterInput> {
 fn nodes() -> impl Strategy<Value = NodeInput> {
     let compression = prop::sample::select(vec![Compression::None, Compression::Gzip]);
     let shell = (files(), commands(), commands());
-    (families(), labels(), taints(), prop::option::of(1_i64..500), shell, compression).prop_map(
-        |(family, labels, taints, max_pods, (files, pre_commands, post_commands), compression)| {
-            let mut node = NodeInput { labels, taints, compression, ..plain(family) };
+    let packed = (compression, any::<bool>());
+    (families(), labels(), taints(), prop::option::of(1_i64..500), shell, packed).prop_map(
+        |(family, labels, taints, max_pods, shell, (compression, join_when_in_service))| {
+            let (files, pre_commands, post_commands) = shell;
+            let mut node = NodeInput { labels, taints, join_when_in_service, compression, ..plain(family) };
             node.kubelet.max_pods = max_pods;
             node.kubelet.seccomp_default = max_pods.map(|pods| pods % 2 == 0);
             if family != Family::Bottlerocket {
@@ -129,11 +131,18 @@ fn check_facts(cluster: &ClusterInput, node: &NodeInput, seen: &Seen) {
         kubelet.insert("seccompDefault".into(), Value::from(pods % 2 == 0));
     }
     assert_eq!(seen.kubelet, kubelet);
+    assert_eq!(seen.join_when_in_service, node.join_when_in_service);
 }
 
 fn tenth(range: ipnet::IpNet) -> std::net::IpAddr {
     range.hosts().nth(if range.addr().is_ipv4() { 9 } else { 10 }).unwrap()
 }
+
+/// Marks a first boot as complete.
+const COMPLETE: &str = "case $(systemctl show -p ActiveState -p Job shutdown.target) in\n\
+    *Job=[1-9]*) ;;\n\
+    *=inactive*) sync && touch /var/lib/cloud/instance/foo-node-prepared ;;\n\
+    esac";
 
 /// Files and commands of the user are those that were written, with the provider's around them.
 fn check_shell(node: &NodeInput, seen: &Seen) {
@@ -143,18 +152,33 @@ fn check_shell(node: &NodeInput, seen: &Seen) {
     let of_user: Vec<FileInput> =
         seen.files.iter().filter(|file| !file.path.contains("foo-node")).cloned().collect();
     assert_eq!(content(&of_user), content(&node.files));
-    let shell = |command: &String| vec!["/bin/sh".to_owned(), "-c".into(), command.clone()];
-    let mut expected: Vec<Vec<String>> = node.pre_commands.iter().map(shell).collect();
-    let before = expected.len();
-    if node.family == Family::CloudInit {
-        expected.extend(seen.commands.get(before).cloned());
-        expected.extend(node.post_commands.iter().map(shell));
-    } else {
-        expected.push(vec!["systemctl".into(), "daemon-reload".into()]);
-        let start = ["systemctl", "start", "--no-block", "foo-node-started.service"];
-        expected.push(start.map(str::to_owned).to_vec());
-    }
-    assert_eq!(seen.commands, expected);
+    let shell = |command: &str| vec!["/bin/sh".to_owned(), "-c".into(), command.to_owned()];
+    let shells = |commands: &[String]| commands.iter().map(|command| shell(command)).collect::<Vec<_>>();
+    let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let reload = words("systemctl daemon-reload");
+    // Whatever a command of the user does, nodeadm waits.
+    let first = usize::from(node.join_when_in_service && node.family == Family::AL2023);
+    let (first, rest) = seen.commands.split_at(first);
+    assert!(first.iter().all(|command| *command == reload), "{first:?}");
+    let (pre, rest) = rest.split_at(node.pre_commands.len());
+    assert_eq!(pre, shells(&node.pre_commands));
+    let expected: Vec<Vec<String>> = match (node.family, node.join_when_in_service) {
+        (Family::CloudInit, false) => {
+            let join = rest.first().cloned().into_iter();
+            join.chain(shells(&node.post_commands)).collect()
+        }
+        (_, false) => vec![reload, words("systemctl start --no-block foo-node-started.service")],
+        (family, true) => {
+            let unit = if family == Family::CloudInit { "foo-node-join" } else { "foo-node-started" };
+            vec![
+                reload,
+                words(&format!("systemctl enable {unit}.service")),
+                shell(COMPLETE),
+                words(&format!("systemctl start --no-block {unit}.service")),
+            ]
+        }
+    };
+    assert_eq!(rest, expected);
 }
 
 proptest! {
@@ -193,16 +217,26 @@ proptest! {
     }
 }
 
+/// What the commands of the user print that are in a script of the provider, after `own` lines of it.
+fn printed(node: &NodeInput, script: &str, own: usize) -> String {
+    let seen = read(node.family, &render(&cluster(), node).unwrap()).unwrap();
+    let script = seen.files.iter().find(|file| file.path.ends_with(script)).unwrap();
+    let script = String::from_utf8(script.content.clone()).unwrap();
+    let user: Vec<&str> = script.lines().skip(own).collect();
+    let output = std::process::Command::new("sh").args(["-c", &user.join("\n")]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
 #[test]
 fn commands_after_the_start_stay_apart_in_the_script() {
     let commands = ["echo one; exit 3", "echo 'unfinished", "echo two '\n' three", "echo it\\'s"];
-    let mut node = plain(Family::AL2023);
-    node.post_commands = commands.map(str::to_owned).to_vec();
-    let seen = read(Family::AL2023, &render(&cluster(), &node).unwrap()).unwrap();
-    let script = seen.files.iter().find(|file| file.path.ends_with("started.sh")).unwrap();
-    let script = String::from_utf8(script.content.clone()).unwrap();
-    // Without the lines that are about systemd and the sentinel.
-    let user: Vec<&str> = script.lines().skip(4).collect();
-    let output = std::process::Command::new("sh").args(["-c", &user.join("\n")]).output().unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "one\ntwo \n three\nit's\n");
+    let expected = "one\ntwo \n three\nit's\n";
+    let of = |family, join_when_in_service| {
+        let post_commands = commands.map(str::to_owned).to_vec();
+        NodeInput { post_commands, join_when_in_service, ..plain(family) }
+    };
+    // Without the lines that are about systemd and the sentinel, or that join.
+    assert_eq!(printed(&of(Family::AL2023, false), "started.sh", 4), expected);
+    assert_eq!(printed(&of(Family::AL2023, true), "started.sh", 5), expected);
+    assert_eq!(printed(&of(Family::CloudInit, true), "join.sh", 2), expected);
 }

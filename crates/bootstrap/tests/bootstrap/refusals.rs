@@ -1,6 +1,6 @@
 //! What is refused, and in which words.
 
-use crate::sample::{cluster, file, map, plain, rich, taint, with_mirrors, with_shell};
+use crate::sample::{cluster, file, map, plain, rich, taint, waiting, with_mirrors, with_shell};
 use foo_bootstrap::input::{LocalStorage, MirrorInput};
 use foo_bootstrap::{ClusterInput, Compression, Family, LIMIT, NodeInput, STORED_LIMIT, render};
 
@@ -301,6 +301,30 @@ fn a_cloud_config_of_the_user() {
         &extra("write_files: []\nruncmd: []"),
         &["extra.write_files: is written from files", "extra.runcmd: is written from preCommands"],
     );
+}
+
+#[test]
+fn what_waits_until_the_instance_is_in_service() {
+    let mut al2023 = waiting(Family::AL2023);
+    al2023.files = vec![
+        file("/etc/foo-node/wait.sh", b""),
+        file("/etc/systemd/system/nodeadm-run.service.d/foo-node.conf", b""),
+    ];
+    let taken =
+        ["files[0].path: the provider writes this file", "files[1].path: the provider writes this file"];
+    check(&cluster(), &al2023, &taken);
+    al2023.join_when_in_service = false;
+    assert!(render(&cluster(), &al2023).is_ok());
+
+    let mut cloud_init = waiting(Family::CloudInit);
+    cloud_init.files =
+        vec![file("/etc/foo-node/join.sh", b""), file("/etc/systemd/system/foo-node-join.service", b"")];
+    cloud_init.extra = Some("bootcmd: reboot".into());
+    check(&cluster(), &cloud_init, &[taken[0], taken[1], "extra.bootcmd: must be a list of commands"]);
+
+    let mut bottlerocket = waiting(Family::Bottlerocket);
+    bottlerocket.extra = Some("[settings.autoscaling]\nshould-wait = false".into());
+    check(&cluster(), &bottlerocket, &["extra.settings.autoscaling.should-wait: is set by the provider or"]);
 }
 
 /// Bytes that do not compress.

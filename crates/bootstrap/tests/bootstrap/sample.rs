@@ -66,6 +66,16 @@ pub(crate) fn with_shell(family: Family) -> NodeInput {
     node
 }
 
+/// Nodes that join once their instance is in service, with commands if the family has them.
+pub(crate) fn waiting(family: Family) -> NodeInput {
+    let mut node = NodeInput { join_when_in_service: true, ..plain(family) };
+    if family != Family::Bottlerocket {
+        node.pre_commands = vec!["echo before".into()];
+        node.post_commands = vec!["echo after, it's joined".into()];
+    }
+    node
+}
+
 pub(crate) fn with_mirrors(mut node: NodeInput) -> NodeInput {
     let mirror = |registry: &str, endpoints: &[&str]| MirrorInput {
         registry: registry.into(),

@@ -32,6 +32,9 @@ pub(super) fn policy(
         let to = aws::LaunchTemplateOverrides::builder();
         match choice {
             MixOverride::Type(instance_type) => to.instance_type(instance_type.as_str()),
+            MixOverride::WithImage { instance_type, image } => {
+                to.instance_type(instance_type.as_str()).image_id(image.as_str())
+            }
             MixOverride::Requirements(it) => to.instance_requirements(requirements(it)),
         }
         .build()
@@ -60,8 +63,9 @@ pub(super) fn policy(
         .build()
 }
 
-/// The part of a policy that the model expresses: types by name or by attributes. Weights, and launch templates of single
-/// types, which another client set, are left out. Absent values are AWS's defaults (InstancesDistribution).
+/// The part of a policy that the model expresses: types by name, perhaps with an image, or by attributes. Weights, launch templates
+/// of single types, and images of sets of attributes, which another client set, are left out. Absent values are AWS's defaults
+/// (InstancesDistribution).
 pub(super) fn mix(policy: &aws::MixedInstancesPolicy) -> InstancesMix {
     let overrides = policy.launch_template().map(aws::LaunchTemplate::overrides).unwrap_or_default();
     let overrides: Vec<_> = overrides.iter().filter_map(choice).collect();
@@ -88,7 +92,10 @@ pub(super) fn mix(policy: &aws::MixedInstancesPolicy) -> InstancesMix {
 }
 
 fn choice(choice: &aws::LaunchTemplateOverrides) -> Option<MixOverride> {
-    let named = choice.instance_type().map(|name| MixOverride::Type(name.into()));
+    let named = choice.instance_type().map(|name| match choice.image_id() {
+        None => MixOverride::Type(name.into()),
+        Some(image) => MixOverride::WithImage { instance_type: name.into(), image: image.into() },
+    });
     named.or_else(|| Some(MixOverride::Requirements(read(choice.instance_requirements()?))))
 }
 
@@ -288,7 +295,9 @@ mod tests {
     #[test]
     fn a_policy_comes_back_as_it_went() {
         let types = ["m7i.large", "m6i.large"].map(|name| MixOverride::Type(name.into())).to_vec();
-        for overrides in [types, vec![MixOverride::Requirements(all())]] {
+        let arm64 = MixOverride::WithImage { instance_type: "m7g.large".into(), image: "ami-2".into() };
+        let both = [types.clone(), vec![arm64]].concat();
+        for overrides in [types, both, vec![MixOverride::Requirements(all())]] {
             for price in [None, Some("0.05")] {
                 for purpose in [Purpose::Create, Purpose::Update] {
                     let target = target(price, overrides.clone());

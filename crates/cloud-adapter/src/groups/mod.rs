@@ -6,12 +6,13 @@ mod shapes;
 use crate::numbers::signed;
 use crate::{AwsCloud, error};
 use async_trait::async_trait;
-use aws_sdk_autoscaling::types::{AutoScalingGroup, Filter, Tag};
+use aws_sdk_autoscaling::types::{AutoScalingGroup, Filter, InstanceReusePolicy, Tag};
 use foo_cloud::{CloudError, Ended, ErrorKind, FoundGroups, Groups, Operation, Result};
 use foo_model::hook::{DRAIN_HOOK, HookResult, Hooks, LifecycleHook};
 use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, GroupSettings, GroupSettingsChange, HookName,
     InstanceId, NewGroup, NotificationType, Notifications, Process, TargetGroupArn, Targets, TopicArn,
+    WarmPoolSettings,
 };
 use mix::Purpose;
 use shapes::Launch;
@@ -208,6 +209,26 @@ impl Groups for AwsCloud {
             self.autoscaling.once.delete_notification_configuration().auto_scaling_group_name(name.as_str());
         let call = call.topic_arn(topic.as_str());
         call.send().await.map_err(|failed| error::of(Operation::DeleteNotificationConfiguration, &failed))?;
+        Ok(())
+    }
+
+    async fn put_warm_pool(&self, name: &GroupName, settings: &WarmPoolSettings) -> Result<()> {
+        let WarmPoolSettings { min_size, max_prepared, state, reuse } = settings;
+        let call = self.autoscaling.once.put_warm_pool().auto_scaling_group_name(name.as_str());
+        // -1 removes the limit (Auto Scaling API Reference, PutWarmPool: MaxGroupPreparedCapacity).
+        let call = call
+            .min_size(signed(*min_size))
+            .max_group_prepared_capacity(max_prepared.map_or(-1, signed))
+            .pool_state(state.name().into())
+            .instance_reuse_policy(InstanceReusePolicy::builder().reuse_on_scale_in(*reuse).build());
+        call.send().await.map_err(|failed| error::of(Operation::PutWarmPool, &failed))?;
+        Ok(())
+    }
+
+    async fn delete_warm_pool(&self, name: &GroupName) -> Result<()> {
+        let call = self.autoscaling.once.delete_warm_pool().auto_scaling_group_name(name.as_str());
+        let call = call.force_delete(true);
+        call.send().await.map_err(|failed| error::of(Operation::DeleteWarmPool, &failed))?;
         Ok(())
     }
 

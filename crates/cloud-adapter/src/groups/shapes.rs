@@ -11,7 +11,7 @@ use foo_model::{
     Activity, ActivityStatus, AwsTime, DeletionProtection, Group, GroupName, GroupSettings, GroupStatus,
     Health, HookName, Instance, InstanceId, InstancesMix, LaunchTemplateId, LifecycleState, NotificationType,
     Notifications, Process, Protection, Seconds, Sizes, SubnetId, TargetGroupArn, TargetHealth, Targets,
-    TemplateVersion,
+    TemplateVersion, WarmPool, WarmPoolSettings, WarmState,
 };
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,7 +145,27 @@ pub(super) fn group(group: &aws::AutoScalingGroup) -> Result<Group, Gap> {
             .deletion_protection()
             .map(|level| DeletionProtection::from_name(level.as_str()))
             .unwrap_or_default(),
+        warm_pool: warm_pool(group),
         instances: group.instances().iter().map(instance).collect::<Result<_, _>>()?,
+    })
+}
+
+/// Without a limit, AWS shows none, or -1 (Auto Scaling API Reference, `WarmPoolConfiguration`).
+fn warm_pool(group: &aws::AutoScalingGroup) -> Option<WarmPool> {
+    let config = group.warm_pool_configuration()?;
+    let number = |value: Option<i32>| value.and_then(|value| u32::try_from(value).ok());
+    let reuse = config.instance_reuse_policy().and_then(aws::InstanceReusePolicy::reuse_on_scale_in);
+    Some(WarmPool {
+        settings: WarmPoolSettings {
+            min_size: number(config.min_size()).unwrap_or_default(),
+            max_prepared: number(config.max_group_prepared_capacity()),
+            state: WarmState::from_name(
+                config.pool_state().map(aws::WarmPoolState::as_str).unwrap_or_default(),
+            ),
+            reuse: reuse.unwrap_or_default(),
+        },
+        deleting: config.status().is_some(),
+        size: number(group.warm_pool_size()).unwrap_or_default(),
     })
 }
 
@@ -285,6 +305,25 @@ mod tests {
             group(&bare.desired_capacity(1).vpc_zone_identifier("subnet-b, subnet-a").build()).unwrap();
         assert_eq!((seen.status, seen.template, seen.mix), (GroupStatus::Active, None, None));
         assert_eq!(seen.settings.subnets, ["subnet-a".into(), "subnet-b".into()].into());
+    }
+
+    #[test]
+    fn a_warm_pool_without_a_limit_is_shown_as_minus_one_and_its_deletion_by_a_status() {
+        let config = aws::WarmPoolConfiguration::builder().max_group_prepared_capacity(-1).min_size(2);
+        let with = |config: aws::WarmPoolConfiguration| {
+            let bare = aws::AutoScalingGroup::builder().auto_scaling_group_name("g").min_size(0).max_size(2);
+            let bare = bare.desired_capacity(1).warm_pool_configuration(config).warm_pool_size(2);
+            group(&bare.build()).unwrap().warm_pool.unwrap()
+        };
+        let settings =
+            WarmPoolSettings { min_size: 2, max_prepared: None, state: WarmState::Running, reuse: true };
+        let reuse = aws::InstanceReusePolicy::builder().reuse_on_scale_in(true).build();
+        let seen = with(config.clone().pool_state("Running".into()).instance_reuse_policy(reuse).build());
+        assert_eq!(seen, WarmPool { settings, deleting: false, size: 2 });
+        let deleted = with(config.max_group_prepared_capacity(5).status("PendingDelete".into()).build());
+        let settings =
+            WarmPoolSettings { max_prepared: Some(5), state: WarmState::Stopped, reuse: false, ..settings };
+        assert_eq!(deleted, WarmPool { settings, deleting: true, size: 2 });
     }
 
     #[test]

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData {
     let TemplateContent {
         image,
+        arm64_image: _, // Of overrides of the group.
         instance_type,
         security_groups,
         instance_profile,
@@ -280,6 +281,7 @@ pub(super) fn record(version: &aws::LaunchTemplateVersion) -> Result<TemplateRec
         spec_hash: hashes.as_ref().map(|hashes| hashes.spec.clone()),
         data_hash: hashes.as_ref().map(|hashes| hashes.data.clone()),
         source_hash: hashes.as_ref().and_then(|hashes| hashes.source.clone()),
+        arm64_image: hashes.as_ref().and_then(|hashes| hashes.arm64_image.clone()),
         object: hashes.and_then(|hashes| hashes.object),
         is_default: version.default_version() == Some(true),
         created: AwsTime::from_millis(created),

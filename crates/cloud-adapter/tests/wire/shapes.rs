@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn content() -> TemplateContent {
     TemplateContent {
         image: "ami-1".into(),
+        arm64_image: None,
         instance_type: Some("m7i.large".into()),
         security_groups: vec!["sg-1".into(), "sg-2".into()],
         instance_profile: Some("nodes".into()),
@@ -307,7 +308,10 @@ async fn a_group_is_created_with_one_call_and_its_mix_removed_with_another() {
     let server = Canned::start(|form, _| autoscaling_response(&form["Action"], "")).await;
     let cloud = server.cloud().await;
     let mix = InstancesMix {
-        overrides: vec![MixOverride::Type("m7i.large".into()), MixOverride::Type("m6i.large".into())],
+        overrides: vec![
+            MixOverride::Type("m7i.large".into()),
+            MixOverride::WithImage { instance_type: "m7g.large".into(), image: "ami-2".into() },
+        ],
         on_demand_base: 1,
         on_demand_percentage: 20,
         on_demand_strategy: OnDemandStrategy::Prioritized,
@@ -367,7 +371,8 @@ async fn a_group_is_created_with_one_call_and_its_mix_removed_with_another() {
             format!("{template}.LaunchTemplateSpecification.LaunchTemplateId=lt-1"),
             format!("{template}.LaunchTemplateSpecification.Version=7"),
             format!("{template}.Overrides.member.1.InstanceType=m7i.large"),
-            format!("{template}.Overrides.member.2.InstanceType=m6i.large"),
+            format!("{template}.Overrides.member.2.ImageId=ami-2"),
+            format!("{template}.Overrides.member.2.InstanceType=m7g.large"),
             "NewInstancesProtectedFromScaleIn=true".to_owned(),
             "Tags.member.1.Key=k".to_owned(),
             "Tags.member.1.PropagateAtLaunch=false".to_owned(),

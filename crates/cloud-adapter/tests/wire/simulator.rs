@@ -14,6 +14,7 @@ use foo_model::{
     ActivityStatus, AwsTime, Decrement, Group, GroupChange, GroupName, GroupSettings, HookName, InstanceId,
     InstancesMix, LifecycleState, MixOverride, NewGroup, OnDemandStrategy, Process, Protection, Requirements,
     Seconds, SpotStrategy, TargetGroupArn, TargetState, TemplateContent, TemplateHashes, TemplateVersion,
+    WarmPoolSettings, WarmState,
 };
 use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
 use foo_simulator::core::ec2::workload_volumes::WorkloadVolume;
@@ -103,6 +104,7 @@ fn description(number: u32) -> String {
         data: "v1-data".into(),
         source: Some("v1-secret".into()),
         object: None,
+        arm64_image: Some(IMAGE_ARM64.into()),
     }
     .describe()
 }
@@ -205,7 +207,13 @@ async fn a_group_can_be_changed_in_every_way_we_change_it() {
     let by_attributes =
         GroupChange { template: Some((id.clone(), second, Some(mix.clone()))), ..GroupChange::default() };
     world.wire.update_group(&pool(), &by_attributes).await.unwrap();
-    assert_eq!(world.group().await.mix, Some(mix), "types by their attributes");
+    assert_eq!(world.group().await.mix, Some(mix.clone()), "types by their attributes");
+    let arm64 = MixOverride::WithImage { instance_type: "m7g.large".into(), image: IMAGE_ARM64.into() };
+    let mix = InstancesMix { overrides: vec![MixOverride::Type("m7i.large".into()), arm64], ..mix };
+    let both =
+        GroupChange { template: Some((id.clone(), second, Some(mix.clone()))), ..GroupChange::default() };
+    world.wire.update_group(&pool(), &both).await.unwrap();
+    assert_eq!(world.group().await.mix, Some(mix), "an image of its own for one of the types");
     assert_eq!(group.settings, other, "every setting");
     assert_eq!(group.tags, tags(&[(OWNER, "pool"), ("other", ""), ("new", "yes")]));
     assert_eq!(group.suspended.keys().collect::<Vec<_>>(), [&Process::AZRebalance]);
@@ -398,6 +406,29 @@ async fn the_hook_is_created_read_kept_alive_and_completed() {
 }
 
 #[tokio::test]
+async fn a_warm_pool_is_created_changed_and_deleted_with_its_instances() {
+    let world = World::with_group(1).await;
+    assert_eq!(world.group().await.warm_pool, None);
+    let first =
+        WarmPoolSettings { min_size: 1, max_prepared: Some(3), state: WarmState::Stopped, reuse: true };
+    let second =
+        WarmPoolSettings { min_size: 2, max_prepared: None, state: WarmState::Running, reuse: false };
+    for settings in [first, second] {
+        world.wire.put_warm_pool(&pool(), &settings).await.unwrap();
+        let seen = world.group().await.warm_pool.unwrap();
+        assert_eq!((seen.settings, seen.deleting), (settings, false));
+    }
+    world.step(300);
+    assert_eq!(world.group().await.instances.len(), 1, "those that wait are no members");
+    world.wire.delete_warm_pool(&pool()).await.unwrap();
+    assert!(world.group().await.warm_pool.is_none_or(|pool| pool.deleting));
+    world.step(300);
+    assert_eq!(world.group().await.warm_pool, None);
+    let twice = world.wire.delete_warm_pool(&pool()).await.unwrap_err();
+    assert_eq!(twice.kind, ErrorKind::Invalid, "{twice}");
+}
+
+#[tokio::test]
 async fn a_template_lives_with_its_versions() {
     let world = World::with_group(0).await;
     let known = world.wire.describe_template("pool").await.unwrap().unwrap();
@@ -514,6 +545,11 @@ async fn facts_about_images_types_and_the_network() {
     assert_eq!(network, [(1, 0), (1, 0), (1, 0), (4, 4)]);
     let weightings: Vec<_> = found.iter().map(|it| it.bandwidth_weightings.len()).collect();
     assert_eq!(weightings, [0, 0, 3, 0]);
+    let addresses: Vec<_> = found
+        .iter()
+        .map(|it| it.addresses.map(|it| (it.interfaces, it.ipv4_per_interface, it.prefixes)))
+        .collect();
+    assert_eq!(addresses, [(4, 15, true), (3, 10, true), (3, 10, true), (15, 50, true)].map(Some));
     assert_eq!(
         wire.describe_instance_types(&["m0.none".into()]).await.unwrap_err().kind,
         ErrorKind::NotFound

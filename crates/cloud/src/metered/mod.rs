@@ -31,7 +31,7 @@ use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, HookName, ImageId, InstanceId, InstanceType,
     LaunchTemplate, LaunchTemplateId, NewGroup, NotificationType, Notifications, Operation, Process,
-    TargetGroupArn, Targets, TemplateContent, TemplateRecord, TemplateVersion, TopicArn,
+    TargetGroupArn, Targets, TemplateContent, TemplateRecord, TemplateVersion, TopicArn, WarmPoolSettings,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -272,6 +272,12 @@ impl<C: Groups + ?Sized> Groups for Metered<C> {
     async fn delete_notifications(&self, name: &GroupName, topic: &TopicArn) -> Result<()> {
         let call = self.inner.delete_notifications(name, topic);
         self.around(Operation::DeleteNotificationConfiguration, call).await
+    }
+    async fn put_warm_pool(&self, name: &GroupName, settings: &WarmPoolSettings) -> Result<()> {
+        self.around(Operation::PutWarmPool, self.inner.put_warm_pool(name, settings)).await
+    }
+    async fn delete_warm_pool(&self, name: &GroupName) -> Result<()> {
+        self.around(Operation::DeleteWarmPool, self.inner.delete_warm_pool(name)).await
     }
     async fn describe_hooks(&self, name: &GroupName) -> Result<Hooks> {
         self.around(Operation::DescribeLifecycleHooks, self.inner.describe_hooks(name)).await

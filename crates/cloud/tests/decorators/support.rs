@@ -92,6 +92,7 @@ pub(crate) fn group(name: &str, desired: u32, instances: &[&str]) -> Group {
         status: GroupStatus::Active,
         target_groups: BTreeSet::new(),
         deletion_protection: DeletionProtection::None,
+        warm_pool: None,
         instances: instances.collect(),
     }
 }
@@ -209,6 +210,12 @@ impl Groups for Scripted {
     async fn delete_notifications(&self, _: &GroupName, _: &TopicArn) -> Result<()> {
         unreachable!()
     }
+    async fn put_warm_pool(&self, _: &GroupName, _: &WarmPoolSettings) -> Result<()> {
+        unreachable!()
+    }
+    async fn delete_warm_pool(&self, _: &GroupName) -> Result<()> {
+        unreachable!()
+    }
     async fn describe_hooks(&self, _: &GroupName) -> Result<Hooks> {
         unreachable!()
     }
@@ -288,6 +295,7 @@ impl Compute for Scripted {
             data_hash: None,
             source_hash: None,
             object: None,
+            arm64_image: None,
             is_default: false,
             created: AwsTime::default(),
         };

@@ -4,6 +4,7 @@
 //! [`Parsed::Irrelevant`]. Nothing is decided here.
 
 use crate::labels::EventKind;
+use foo_model::hook::DRAIN_HOOK;
 use foo_model::{AwsTime, GroupName, InstanceId, SignalKind};
 use serde::Deserialize;
 use serde_json::Value;
@@ -108,7 +109,17 @@ fn of_auto_scaling(raw: EventBridgeEvent) -> Result<Parsed, Unreadable> {
         return Err(Unreadable::Detail { kind: raw.detail_type, field: "AutoScalingGroupName" });
     };
     let group = Some(GroupName::new(group));
-    Ok(Parsed::Event(Event { group, ..raw.event(kind) }))
+    let instances: Vec<InstanceId> = leaves_warm_pool(&raw).into_iter().collect();
+    let signal = instances.first().map(|_| SignalKind::LeavesWarmPool);
+    Ok(Parsed::Event(Event { group, instances, signal, ..raw.event(kind) }))
+}
+
+/// The instance of a warm pool whose termination waits for the provider's lifecycle hook.
+fn leaves_warm_pool(raw: &EventBridgeEvent) -> Option<InstanceId> {
+    let waits = raw.detail_type == "EC2 Instance-terminate Lifecycle Action"
+        && text(&raw.detail, "Origin") == Some("WarmPool")
+        && text(&raw.detail, "LifecycleHookName") == Some(DRAIN_HOOK);
+    text(&raw.detail, "EC2InstanceId").filter(|id| waits && id.starts_with("i-")).map(InstanceId::new)
 }
 
 fn of_instance(

@@ -17,8 +17,8 @@
 //! another manager.
 //!
 //! What follows from a new kind of event: [`event`] parses it into a `SignalKind` (`model/src/signal.rs`);
-//! `planner/src/steps/interrupt.rs` and `planner/src/check/announced.rs` decide on it; its rule is in
-//! `deploy/aws/events.yaml`, its page is docs/operations/events.md.
+//! `planner/src/steps/interrupt.rs` and `planner/src/check/announced.rs` decide on it (on an instance that leaves a warm
+//! pool: `planner/src/steps/hooks.rs`); its rule is in `deploy/aws/events.yaml`, its page is docs/operations/events.md.
 
 pub(crate) mod event;
 mod pending;

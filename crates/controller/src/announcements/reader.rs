@@ -251,7 +251,7 @@ impl Reader {
         // Interruptions always wait here; others beyond the maximum return to the queue, and pools act on
         // them nevertheless.
         let hide_for = match event.signal {
-            Some(SignalKind::Interruption) | None => HIDDEN,
+            Some(SignalKind::Interruption | SignalKind::LeavesWarmPool) | None => HIDDEN,
             Some(SignalKind::Rebalance) => ADVICE_HIDDEN,
             Some(SignalKind::Retirement) => RETIREMENT_HIDDEN,
         };
@@ -267,7 +267,7 @@ impl Reader {
         // A retirement is days ahead, so it waits without limit; so does a recommendation, until it expires.
         let until = match event.signal {
             Some(SignalKind::Retirement | SignalKind::Rebalance) => None,
-            Some(SignalKind::Interruption) | None => Some(now.plus(WAITS_FOR)),
+            Some(SignalKind::Interruption | SignalKind::LeavesWarmPool) | None => Some(now.plus(WAITS_FOR)),
         };
         let age = self.clouds.clock_of_queues().age(message.sent, now);
         pending.add(PendingMessage {
@@ -306,6 +306,10 @@ impl Reader {
             for region in &regions {
                 let place = GroupKey::of(&region.key, group);
                 if region.observer.is_watched(group) && is_of_account(region, &place, &event.account) {
+                    // No observation shows the instances of a warm pool.
+                    if event.signal == Some(SignalKind::LeavesWarmPool) {
+                        instances.extend(event.instances.iter().map(|id| (place.clone(), id.clone())));
+                    }
                     places.insert(place, Arc::clone(region));
                 }
             }

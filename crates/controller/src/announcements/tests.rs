@@ -75,6 +75,33 @@ fn events_of_auto_scaling_name_a_group() {
     check("EC2 Auto Scaling Instance Refresh Started", &refresh, EventKind::ScalingActivity);
 }
 
+/// Auto Scaling User Guide, "Warm pool example events".
+#[test]
+fn an_instance_that_leaves_the_warm_pool_waits_for_the_providers_hook_only_if_it_names_that() {
+    let seen = |detail_type: &str, origin: &str, destination: &str, hook: &str| {
+        let detail = json!({
+            "LifecycleActionToken": "71514b9d-6a40-4b26-8523-05e7ee35fa40",
+            "AutoScalingGroupName": "my-asg",
+            "LifecycleHookName": hook,
+            "EC2InstanceId": "i-1234567890abcdef0",
+            "LifecycleTransition": "autoscaling:EC2_INSTANCE_TERMINATING",
+            "Origin": origin,
+            "Destination": destination,
+        });
+        let event = event("aws.autoscaling", detail_type, &detail);
+        assert_eq!(event.group, Some(GroupName::new("my-asg")));
+        (event.instances, event.signal)
+    };
+    let ends = "EC2 Instance-terminate Lifecycle Action";
+    assert_eq!(seen(ends, "WarmPool", "EC2", "foo-drain"), (instance(), Some(SignalKind::LeavesWarmPool)));
+    let nothing = (Vec::new(), None);
+    assert_eq!(seen(ends, "WarmPool", "EC2", "evict"), nothing);
+    assert_eq!(seen(ends, "AutoScalingGroup", "EC2", "foo-drain"), nothing, "it may have Pods");
+    assert_eq!(seen(ends, "AutoScalingGroup", "WarmPool", "foo-drain"), nothing, "it may have Pods");
+    let launches = "EC2 Instance-launch Lifecycle Action";
+    assert_eq!(seen(launches, "WarmPool", "AutoScalingGroup", "foo-drain"), nothing);
+}
+
 /// EC2 User Guide, "State change events", "Spot Instance interruption notices", "EC2 instance rebalance
 /// recommendations".
 #[test]

@@ -4,12 +4,17 @@ use crate::owners;
 use foo_api::capi::{Cluster, ContractReference, MachinePool};
 use foo_api::control_plane::EksStatus;
 use foo_api::node_config::Family;
+use foo_api::pool::MaxPods;
 use foo_api::shared::ApiEndpoint;
 use foo_api::{FooControlPlane, FooMachinePool, FooNodeConfig, names};
 use foo_model::{Blocked, Reason};
 use kube::ResourceExt;
 use kube_runtime::reflector::{ObjectRef, Store};
+use std::hash::{DefaultHasher, Hash};
 use std::sync::Arc;
+
+/// The field that gives the number of Pods itself.
+const MAX_PODS: &str = "spec.kubelet.maxPods (instead of spec.vpcCNI)";
 
 /// The caches that are searched.
 pub(super) struct Caches {
@@ -25,8 +30,16 @@ pub(super) struct Belonging {
     pub(super) machine_pool: Arc<MachinePool>,
     pub(super) cluster: Arc<Cluster>,
     pub(super) control_plane: ControlPlane,
-    /// The family of the image that the pool's instances boot from, or why it is not known.
+    pub(super) of_pool: OfPool,
+}
+
+/// What a FooNodeConfig need not have if the FooMachinePool of its Nodes has it.
+#[derive(Clone, PartialEq)]
+pub(super) struct OfPool {
+    /// The family of the image that the instances boot from, or why it is not known. Known of recommended images only.
     pub(super) image_family: Result<Family, Blocked>,
+    /// Most Pods on a Node by the settings of the VPC CNI, or why they are not known.
+    pub(super) max_pods: Result<MaxPods, Blocked>,
 }
 
 /// The control plane of that cluster.
@@ -43,7 +56,12 @@ pub(super) struct Print {
     cluster: Option<i64>,
     endpoint: Option<ApiEndpoint>,
     eks: Option<EksStatus>,
-    image_family: Result<Family, Blocked>,
+    of_pool: OfPool,
+}
+
+/// The part of a FooMachinePool's status that user data depends on.
+pub(super) fn status_input(pool: &FooMachinePool, hasher: &mut DefaultHasher) {
+    pool.status.as_ref().and_then(|status| status.max_pods).hash(hasher);
 }
 
 /// Whether the MachinePool names this FooMachinePool.
@@ -65,7 +83,7 @@ impl Belonging {
             ControlPlane::Other => None,
         };
         Print {
-            image_family: self.image_family.clone(),
+            of_pool: self.of_pool.clone(),
             cluster: self.cluster.metadata.generation,
             endpoint: eks.and_then(|plane| plane.spec.control_plane_endpoint.clone()),
             // Without the state of add-ons and updates, which changes by itself.
@@ -91,8 +109,8 @@ impl Caches {
             Blocked::new(Reason::WaitingForCluster, message)
         })?;
         let control_plane = self.control_plane(&cluster)?;
-        let image_family = self.image_family(&pool);
-        Ok(Belonging { machine_pool: pool, cluster, control_plane, image_family })
+        let of_pool = OfPool { image_family: self.image_family(&pool), max_pods: self.max_pods(&pool) };
+        Ok(Belonging { machine_pool: pool, cluster, control_plane, of_pool })
     }
 
     fn machine_pool(&self, config: &FooNodeConfig) -> Result<Arc<MachinePool>, Blocked> {
@@ -121,24 +139,55 @@ impl Caches {
     }
 
     fn image_family(&self, machine_pool: &MachinePool) -> Result<Family, Blocked> {
-        let reference = &machine_pool.spec.template.spec.infrastructure_ref;
-        let name = &reference.name;
-        if !is_foo_machine_pool(reference) {
-            let message = format!("spec.family is required: {} {name} is no FooMachinePool", reference.kind);
-            return Err(Blocked::new(Reason::NodeConfigInvalid, message));
-        }
-        let namespace = machine_pool.namespace().unwrap_or_default();
-        let found =
-            self.foo_machine_pools.get(&ObjectRef::new(name).within(&namespace)).ok_or_else(|| {
-                let message = format!("spec.family is not set, and FooMachinePool {name} does not exist yet");
-                Blocked::new(Reason::WaitingForFooMachinePool, message)
-            })?;
+        let found = self.foo_machine_pool(machine_pool, "the default of spec.family", "spec.family")?;
         let image = found.spec.ami.recommended.as_ref().ok_or_else(|| {
-            let message =
-                format!("spec.family is required: FooMachinePool {name} has no spec.ami.recommended");
+            let message = format!(
+                "spec.family is required: FooMachinePool {} has no spec.ami.recommended",
+                found.name_any()
+            );
             Blocked::new(Reason::NodeConfigInvalid, message)
         })?;
         Ok(image.family.user_data())
+    }
+
+    fn max_pods(&self, machine_pool: &MachinePool) -> Result<MaxPods, Blocked> {
+        let found = self.foo_machine_pool(machine_pool, "spec.vpcCNI", MAX_PODS)?;
+        let name = found.name_any();
+        let mixed = found.spec.mixed_instances.as_ref();
+        if mixed.is_some_and(|mixed| mixed.requirements().next().is_some()) {
+            let message = format!(
+                "{MAX_PODS} is required: AWS chooses the instance types of FooMachinePool {name} by their attributes"
+            );
+            return Err(Blocked::new(Reason::NodeConfigInvalid, message));
+        }
+        found.status.as_ref().and_then(|status| status.max_pods).ok_or_else(|| {
+            let paused = if owners::is_paused(&*found, None) { " (paused)" } else { "" };
+            let message = format!(
+                "FooMachinePool {name}{paused} does not report status.maxPods yet; if it lasts, set spec.kubelet.maxPods \
+                 instead of spec.vpcCNI, or upgrade the infrastructure provider"
+            );
+            Blocked::new(Reason::WaitingForFooMachinePool, message)
+        })
+    }
+
+    /// The FooMachinePool that the Nodes are instances of. `what` needs it, and `field` has to be set where there is none.
+    fn foo_machine_pool(
+        &self,
+        machine_pool: &MachinePool,
+        what: &str,
+        field: &str,
+    ) -> Result<Arc<FooMachinePool>, Blocked> {
+        let reference = &machine_pool.spec.template.spec.infrastructure_ref;
+        let name = &reference.name;
+        if !is_foo_machine_pool(reference) {
+            let message = format!("{field} is required: {} {name} is no FooMachinePool", reference.kind);
+            return Err(Blocked::new(Reason::NodeConfigInvalid, message));
+        }
+        let namespace = machine_pool.namespace().unwrap_or_default();
+        self.foo_machine_pools.get(&ObjectRef::new(name).within(&namespace)).ok_or_else(|| {
+            let message = format!("{what} needs FooMachinePool {name}, which does not exist yet");
+            Blocked::new(Reason::WaitingForFooMachinePool, message)
+        })
     }
 
     fn control_plane(&self, cluster: &Cluster) -> Result<ControlPlane, Blocked> {
@@ -153,5 +202,61 @@ impl Caches {
             Blocked::new(Reason::WaitingForClusterFacts, message)
         })?;
         Ok(if found.spec.eks.is_some() { ControlPlane::Eks(found) } else { ControlPlane::Other })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foo_api::FooMachinePoolSpec;
+    use foo_api::capi::MachinePoolSpec;
+    use foo_api::names::PAUSED_ANNOTATION;
+    use kube_runtime::{reflector, watcher};
+
+    const POOL: &str = "workers";
+
+    /// Why user data waits, without `spec.family` and with `spec.vpcCNI`, if this is the FooMachinePool.
+    fn waits(foo_machine_pool: Option<FooMachinePool>) -> [String; 2] {
+        let (foo_machine_pools, mut writer) = reflector::store();
+        if let Some(mut pool) = foo_machine_pool {
+            pool.metadata.namespace = Some("ns".to_owned());
+            writer.apply_watcher_event(&watcher::Event::Apply(pool));
+        }
+        let caches = Caches {
+            machine_pools: reflector::store().0,
+            clusters: reflector::store().0,
+            control_planes: reflector::store().0,
+            foo_machine_pools,
+        };
+        let mut machine_pool = MachinePool::new(POOL, MachinePoolSpec::default());
+        machine_pool.metadata.namespace = Some("ns".to_owned());
+        machine_pool.spec.template.spec.infrastructure_ref = ContractReference {
+            api_group: names::INFRASTRUCTURE_GROUP.to_owned(),
+            kind: "FooMachinePool".to_owned(),
+            name: POOL.to_owned(),
+        };
+        let family = caches.image_family(&machine_pool).unwrap_err();
+        let max_pods = caches.max_pods(&machine_pool).unwrap_err();
+        assert_eq!(max_pods.reason, Reason::WaitingForFooMachinePool);
+        [family.message, max_pods.message]
+    }
+
+    #[test]
+    fn a_pool_that_does_not_exist_yet_is_named_with_what_needs_it() {
+        let expected = ["the default of spec.family", "spec.vpcCNI"]
+            .map(|what| format!("{what} needs FooMachinePool workers, which does not exist yet"));
+        assert_eq!(waits(None), expected);
+    }
+
+    #[test]
+    fn the_wait_for_the_number_of_pods_names_a_way_out() {
+        let mut pool = FooMachinePool::new(POOL, FooMachinePoolSpec::default());
+        let way_out = "does not report status.maxPods yet; if it lasts, set spec.kubelet.maxPods instead of spec.vpcCNI, or \
+                       upgrade the infrastructure provider";
+        let [_, message] = waits(Some(pool.clone()));
+        assert_eq!(message, format!("FooMachinePool workers {way_out}"));
+        pool.annotations_mut().insert(PAUSED_ANNOTATION.to_owned(), String::new());
+        let [_, message] = waits(Some(pool));
+        assert_eq!(message, format!("FooMachinePool workers (paused) {way_out}"));
     }
 }

@@ -1,5 +1,6 @@
 //! From a FooNodeConfig's spec to what `foo-bootstrap` takes, and from its refusals to a message.
 
+use super::belonging::OfPool;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foo_api::FooNodeConfigSpec;
@@ -8,12 +9,8 @@ use foo_bootstrap::input::{FileInput, KubeletInput, LocalStorage, MirrorInput, T
 use foo_bootstrap::{Compression, Family, InputRefusal, NodeInput, RefusalKind};
 use foo_model::{Blocked, Reason};
 
-/// Settings of nodes, except those known from their cluster (`spec.cluster`). `of_image` is the family of the pool's
-/// image, or why that is not known.
-pub(super) fn node(
-    spec: &FooNodeConfigSpec,
-    of_image: Result<api::Family, Blocked>,
-) -> Result<NodeInput, Blocked> {
+/// Settings of nodes, except those known from their cluster (`spec.cluster`).
+pub(super) fn node(spec: &FooNodeConfigSpec, of_pool: &OfPool) -> Result<NodeInput, Blocked> {
     // Every field by name: the compiler finds one that would be ignored.
     let FooNodeConfigSpec {
         family,
@@ -21,6 +18,7 @@ pub(super) fn node(
         labels,
         taints,
         kubelet,
+        vpc_cni,
         containerd,
         registry_mirrors,
         local_storage,
@@ -28,13 +26,18 @@ pub(super) fn node(
         pre_commands,
         post_commands,
         extra,
+        join_when_in_service,
         compression,
     } = spec;
+    let mut kubelet = kubelet.as_ref().map(settings).unwrap_or_default();
+    if kubelet.max_pods.is_none() {
+        kubelet.max_pods = max_pods(*vpc_cni, of_pool)?;
+    }
     Ok(NodeInput {
-        family: self::family(family.map_or(of_image, Ok)?),
+        family: self::family(family.map_or_else(|| of_pool.image_family.clone(), Ok)?),
         labels: labels.clone(),
         taints: taints.iter().map(taint).collect(),
-        kubelet: kubelet.as_ref().map(settings).unwrap_or_default(),
+        kubelet,
         containerd: containerd.clone(),
         registry_mirrors: registry_mirrors.iter().map(mirror).collect(),
         local_storage: local_storage.map(|it| match it {
@@ -44,11 +47,52 @@ pub(super) fn node(
         pre_commands: pre_commands.clone(),
         post_commands: post_commands.clone(),
         extra: extra.clone(),
+        join_when_in_service: *join_when_in_service,
         compression: match compression {
             api::Compression::None => Compression::None,
             api::Compression::Gzip => Compression::Gzip,
         },
     })
+}
+
+/// Most Pods on a Node by the settings of the VPC CNI. With its default settings, the image finds the number.
+fn max_pods(vpc_cni: Option<api::VpcCni>, of_pool: &OfPool) -> Result<Option<i64>, Blocked> {
+    match vpc_cni {
+        None | Some(api::VpcCni { prefix_delegation: false, custom_networking: false }) => Ok(None),
+        Some(cni) => Ok(Some(of_pool.max_pods.clone()?.with(cni).into())),
+    }
+}
+
+/// Most Pods that new Nodes can have, if that is known. Without a number in the user data, a recommended image finds the one of its
+/// instance type, unless the user configured another; what other images do is not known.
+pub(super) fn expected_max_pods(node: &NodeInput, of_pool: &OfPool) -> Option<i64> {
+    node.kubelet.max_pods.or_else(|| {
+        let OfPool { image_family, max_pods } = of_pool;
+        // The family is known of recommended images only.
+        let is_found_by_image = image_family.is_ok() && !may_set_max_pods(node);
+        max_pods.as_ref().ok().filter(|_| is_found_by_image).map(|known| known.standard.into())
+    })
+}
+
+/// Whether the user configured something in which the provider does not recognise a number of Pods.
+const fn may_set_max_pods(node: &NodeInput) -> bool {
+    // Every field by name: the compiler finds one that is not considered.
+    let NodeInput {
+        family: _,
+        labels: _,
+        taints: _,
+        kubelet: _,
+        containerd: _,
+        registry_mirrors: _,
+        local_storage: _,
+        files,
+        pre_commands,
+        post_commands,
+        extra,
+        join_when_in_service: _,
+        compression: _,
+    } = node;
+    extra.is_some() || !files.is_empty() || !pre_commands.is_empty() || !post_commands.is_empty()
 }
 
 /// The family in the terms of `foo-bootstrap`.
@@ -181,7 +225,8 @@ fn worded(refusal: &InputRefusal) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use foo_api::pool::MaxPods;
+    use serde_json::{Value, json};
 
     /// The two types spell their fields alike, so what one writes the other one reads, except the content of files.
     #[test]
@@ -200,25 +245,84 @@ mod tests {
                 "cpuCFSQuota": false, "seccompDefault": true,
             },
             "containerd": "c", "registryMirrors": [{"registry": "docker.io", "endpoints": ["https://a"]}],
-            "localStorage": "RAID0", "preCommands": ["x"], "postCommands": ["y"], "extra": "z", "compression": "Gzip",
+            "localStorage": "RAID0", "preCommands": ["x"], "postCommands": ["y"], "extra": "z",
+            "joinWhenInService": true, "compression": "Gzip",
         });
         let typed: FooNodeConfigSpec = serde_json::from_value(spec.clone()).unwrap();
         let mut expected: NodeInput = serde_json::from_value(spec).unwrap();
         assert_eq!(serde_json::to_value(&expected).unwrap()["kubelet"].as_object().unwrap().len(), 20);
-        assert_eq!(node(&typed, unknown()).unwrap(), expected);
+        assert_eq!(node(&typed, &unknown()).unwrap(), expected);
         for (family, same) in [("AL2023", Family::AL2023), ("Bottlerocket", Family::Bottlerocket)] {
             let typed: FooNodeConfigSpec = serde_json::from_value(json!({"family": family})).unwrap();
             expected = NodeInput { family: same, ..NodeInput::default() };
-            assert_eq!(node(&typed, unknown()).unwrap(), expected);
+            assert_eq!(node(&typed, &unknown()).unwrap(), expected);
         }
         let typed: FooNodeConfigSpec = serde_json::from_value(json!({})).unwrap();
-        assert_eq!(node(&typed, Ok(api::Family::Bottlerocket)).unwrap(), expected, "that of the image");
-        assert_eq!(node(&typed, unknown()), unknown().map(|_| expected));
+        let bottlerocket = OfPool { image_family: Ok(api::Family::Bottlerocket), ..unknown() };
+        assert_eq!(node(&typed, &bottlerocket).unwrap(), expected, "that of the image");
+        assert_eq!(node(&typed, &unknown()), unknown().image_family.map(|_| expected));
     }
 
-    /// The family of the image is not needed.
-    fn unknown() -> Result<api::Family, Blocked> {
-        Err(Blocked::new(Reason::WaitingForMachinePool, "the image is not known"))
+    /// Neither the family of the image nor the number of Pods is known.
+    fn unknown() -> OfPool {
+        let waits = || Blocked::new(Reason::WaitingForFooMachinePool, "the FooMachinePool is not known");
+        OfPool { image_family: Err(waits()), max_pods: Err(waits()) }
+    }
+
+    /// A pool with a recommended image.
+    fn known() -> OfPool {
+        let numbers = MaxPods {
+            standard: 29,
+            custom_networking: 20,
+            prefix_delegation: 110,
+            prefix_delegation_with_custom_networking: 90,
+        };
+        OfPool { image_family: Ok(api::Family::AL2023), max_pods: Ok(numbers) }
+    }
+
+    fn of_al2023(fields: &Value, of_pool: &OfPool) -> Result<NodeInput, Blocked> {
+        let mut spec = json!({"family": "AL2023"});
+        spec.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        node(&serde_json::from_value(spec).unwrap(), of_pool)
+    }
+
+    fn cni(prefixes: bool, custom: bool) -> Value {
+        json!({"vpcCNI": {"prefixDelegation": prefixes, "customNetworking": custom}})
+    }
+
+    #[test]
+    fn the_number_of_pods_is_the_one_of_the_spec_or_follows_from_the_vpc_cni_or_is_found_by_the_image() {
+        let of = |fields: &Value, of_pool: &OfPool| {
+            let node = of_al2023(fields, of_pool)?;
+            Ok::<_, Blocked>((node.kubelet.max_pods, expected_max_pods(&node, of_pool)))
+        };
+        for (fields, number, expected) in [
+            (json!({}), None, Some(29)),
+            (json!({"vpcCNI": {}}), None, Some(29)),
+            (json!({"extra": "kind: NodeConfig"}), None, None),
+            (json!({"files": [{"path": "/a", "content": "x"}]}), None, None),
+            (json!({"preCommands": ["x"]}), None, None),
+            (json!({"postCommands": ["x"]}), None, None),
+            (json!({"kubelet": {"maxPods": 58}, "extra": "x"}), Some(58), Some(58)),
+            (cni(false, true), Some(20), Some(20)),
+            (cni(true, false), Some(110), Some(110)),
+            (cni(true, true), Some(90), Some(90)),
+        ] {
+            assert_eq!(of(&fields, &known()), Ok((number, expected)), "{fields}");
+        }
+        let of_another_image = OfPool { image_family: unknown().image_family, ..known() };
+        assert_eq!(of(&json!({}), &of_another_image), Ok((None, None)), "what that image does is not known");
+        assert_eq!(of(&cni(true, false), &of_another_image), Ok((Some(110), Some(110))));
+        assert_eq!(of(&json!({}), &unknown()), Ok((None, None)), "it is not needed");
+        let waits = of(&cni(true, false), &unknown()).unwrap_err();
+        assert_eq!(waits.reason, Reason::WaitingForFooMachinePool);
+    }
+
+    /// By which a pool keeps its Nodes when an older manager follows, which ignores `vpcCNI`.
+    #[test]
+    fn nodes_stay_the_same_with_max_pods_in_place_of_the_vpc_cni() {
+        let followed = of_al2023(&cni(true, false), &known());
+        assert_eq!(followed, of_al2023(&json!({"kubelet": {"maxPods": 110}}), &unknown()));
     }
 
     #[test]
@@ -226,7 +330,7 @@ mod tests {
         let file = |content: &str, encoding: &str| {
             let file = json!({"path": "/a", "owner": "o:o", "permissions": "0600", "content": content, "encoding": encoding});
             let spec = json!({"family": "AL2023", "files": [file]});
-            node(&serde_json::from_value(spec).unwrap(), unknown()).map(|mut node| node.files.remove(0))
+            node(&serde_json::from_value(spec).unwrap(), &unknown()).map(|mut node| node.files.remove(0))
         };
         let text = file("hello", "Text").unwrap();
         assert_eq!((text.path.as_str(), text.content.as_slice()), ("/a", &b"hello"[..]));

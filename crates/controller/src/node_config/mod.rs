@@ -1,10 +1,10 @@
 //! FooNodeConfig: user data for the Nodes of a MachinePool, in a Secret that Cluster API hands on to the pool.
 //!
-//! A pass joins what the control plane reports of the cluster with what the user wrote about the Nodes, has
-//! `foo-bootstrap` render it, and keeps the Secret as it has to be. For cluster-autoscaler it writes what it knows of
-//! Nodes to the MachinePool (`scale_from_zero`). The user data has no token and no time: it changes with its inputs
-//! only, and a change replaces the Nodes of the pool. While something is wrong, the Secret stays as it was written
-//! last.
+//! A pass joins what the control plane reports of the cluster, and the FooMachinePool of its instance types, with what
+//! the user wrote about the Nodes, has `foo-bootstrap` render it, and keeps the Secret as it has to be. It calls no AWS.
+//! For cluster-autoscaler it writes what it knows of Nodes to the MachinePool (`scale_from_zero`). The user data has no
+//! token and no time: it changes with its inputs only, and a change replaces the Nodes of the pool. While something is
+//! wrong, the Secret stays as it was written last.
 
 mod belonging;
 mod facts;
@@ -51,7 +51,12 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let pools = Watch::<MachinePool>::lenient(&context, Watched::MachinePool, Scope::All, but_status);
     let clusters = Watch::<Cluster>::lenient(&context, Watched::Cluster, Scope::All, but_status);
     let planes = Watch::<FooControlPlane>::lenient(&context, Watched::FooControlPlane, Scope::All, every);
-    let images = Watch::<FooMachinePool>::lenient(&context, Watched::FooMachinePool, Scope::All, but_status);
+    let foo_pools = Watch::<FooMachinePool>::lenient_with_status(
+        &context,
+        Watched::FooMachinePool,
+        Scope::All,
+        belonging::status_input,
+    );
     let labelled = Scope::Labelled(names::CLUSTER_NAME_LABEL);
     let secrets = Watch::<PartialObjectMeta<Secret>>::lenient(&context, Watched::Secret, labelled, every);
     let reconciler = Arc::new(NodeConfigs {
@@ -61,12 +66,12 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
             machine_pools: pools.store.clone(),
             clusters: clusters.store.clone(),
             control_planes: planes.store.clone(),
-            foo_machine_pools: images.store.clone(),
+            foo_machine_pools: foo_pools.store.clone(),
         },
         context: context.clone(),
     });
     let (of_cluster, of_plane, of_secret) = (own.store.clone(), own.store.clone(), own.store.clone());
-    let of_image = pools.store.clone();
+    let of_foo_pool = pools.store.clone();
     Harness::new(&context, Controller::NodeConfig, own)
         .watches(pools, |pool: MachinePool| config_of(&pool))
         .watches(clusters, move |cluster: Cluster| {
@@ -76,9 +81,9 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
             let cluster = plane.labels().get(names::CLUSTER_NAME_LABEL).map(String::as_str);
             labelled_with(&of_plane, plane.namespace().as_deref(), cluster)
         })
-        .watches(images, move |image: FooMachinePool| {
-            let named = |pool: &&Arc<MachinePool>| belonging::is_infrastructure_of(&image, pool);
-            of_image.state().iter().filter(named).filter_map(|pool| config_of(pool)).collect::<Vec<_>>()
+        .watches(foo_pools, move |foo_pool: FooMachinePool| {
+            let named = |pool: &&Arc<MachinePool>| belonging::is_infrastructure_of(&foo_pool, pool);
+            of_foo_pool.state().iter().filter(named).filter_map(|pool| config_of(pool)).collect::<Vec<_>>()
         })
         .is_woken_by(secrets, move |secret| concerned_by(&of_secret, &secret))
         .run(reconciler, shutdown)
@@ -198,15 +203,21 @@ impl NodeConfigs {
             Ok(cluster) => cluster,
             Err(blocked) => return Ok(Err(blocked)),
         };
-        let node = match input::node(&config.spec, belonging.image_family.clone()) {
+        let node = match input::node(&config.spec, &belonging.of_pool) {
             Ok(node) => node,
             Err(blocked) => return Ok(Err(blocked)),
         };
         match foo_bootstrap::render(&cluster, &node) {
             Ok(user_data) => {
-                let kept = secret::keep(&secrets, config, &belonging.cluster.name_any(), user_data).await?;
-                let client = &self.context.client;
-                self.scale_from_zero.publish(client, &belonging.machine_pool, &config.spec).await;
+                let content = secret::Content {
+                    cluster: &belonging.cluster.name_any(),
+                    user_data,
+                    waits_in_warm_pool: node.join_when_in_service,
+                };
+                let kept = secret::keep(&secrets, config, content).await?;
+                let max_pods = input::expected_max_pods(&node, &belonging.of_pool);
+                let facts = scale_from_zero::facts(&config.spec, max_pods);
+                self.scale_from_zero.publish(&self.context.client, &belonging.machine_pool, facts).await;
                 Ok(kept)
             }
             Err(refusals) => Ok(Err(input::refused(&refusals))),

@@ -1,9 +1,10 @@
 //! Labels, taints and the number of pods of Nodes that do not exist yet.
 //!
 //! cluster-autoscaler reads capacity from the FooMachinePool, and these three only from annotations of the MachinePool
-//! (cluster-autoscaler, provider `clusterapi`, "Scale from zero support"). A MachinePool that it scales gets them from
-//! the FooNodeConfig. An annotation that a user or a topology wrote stays: each is applied without `force`, by a field
-//! manager of its own, so that one conflict does not keep the others from being written.
+//! (cluster-autoscaler, provider `clusterapi`, "Scale from zero support"). A MachinePool that it scales gets labels and
+//! taints from the FooNodeConfig, and the number of pods from it or from the instance types. An annotation that a user
+//! or a topology wrote stays: each is applied without `force`, by a field manager of its own, so that one conflict does
+//! not keep the others from being written.
 
 use crate::apply;
 use foo_api::FooNodeConfigSpec;
@@ -15,8 +16,8 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// An annotation, and the field manager that applies it.
-type Fact = (&'static str, &'static str, Option<String>);
+/// An annotation, the field manager that applies it, and its value.
+pub(super) type Fact = (&'static str, &'static str, Option<String>);
 
 /// How many values are remembered at most.
 const REMEMBERED: usize = 10_000;
@@ -34,10 +35,10 @@ pub(super) struct ScaleFromZero {
 impl ScaleFromZero {
     /// Applies what differs. Nothing is written to a MachinePool that cluster-autoscaler does not scale and that has
     /// none of them. What fails is tried again by the next pass: Nodes do not wait for it.
-    pub(super) async fn publish(&self, client: &Client, pool: &MachinePool, spec: &FooNodeConfigSpec) {
+    pub(super) async fn publish(&self, client: &Client, pool: &MachinePool, facts: [Fact; 3]) {
         let uid = pool.uid().unwrap_or_default();
         let api: Api<MachinePool> = Api::namespaced(client.clone(), &pool.namespace().unwrap_or_default());
-        for (annotation, manager, wanted) in facts(spec) {
+        for (annotation, manager, wanted) in facts {
             let wanted = wanted.filter(|_| is_scaled(pool));
             let present = pool.annotations().get(annotation).cloned();
             let key = (uid.clone(), annotation);
@@ -85,10 +86,10 @@ fn is_scaled(pool: &MachinePool) -> bool {
         .any(|name| pool.annotations().contains_key(*name))
 }
 
-fn facts(spec: &FooNodeConfigSpec) -> [Fact; 3] {
+/// What is known of new Nodes. `max_pods` is the most Pods that one can have.
+pub(super) fn facts(spec: &FooNodeConfigSpec, max_pods: Option<i64>) -> [Fact; 3] {
     let joined = |all: Vec<String>| (!all.is_empty()).then(|| all.join(","));
     let labels = spec.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let max_pods = spec.kubelet.as_ref().and_then(|kubelet| kubelet.max_pods);
     [
         (names::AUTOSCALER_LABELS_ANNOTATION, managers::NODE_LABELS, joined(labels)),
         (
@@ -118,11 +119,11 @@ mod tests {
     #[test]
     fn annotations_are_written_as_cluster_autoscaler_reads_them() {
         let spec = serde_json::from_value(json!({
-            "family": "AL2023", "labels": {"team": "a", "example.com/role": "batch"}, "kubelet": {"maxPods": 58},
+            "family": "AL2023", "labels": {"team": "a", "example.com/role": "batch"},
             "taints": [{"key": "dedicated", "value": "batch", "effect": "NoSchedule"}, {"key": "gpu", "effect": "NoExecute"}],
         }))
         .unwrap();
-        let values = facts(&spec).map(|(annotation, _, value)| (annotation, value.unwrap()));
+        let values = facts(&spec, Some(58)).map(|(annotation, _, value)| (annotation, value.unwrap()));
         let prefix = "capacity.cluster-autoscaler.kubernetes.io";
         assert_eq!(
             values.map(|(annotation, value)| format!("{annotation}: {value}")),
@@ -133,6 +134,6 @@ mod tests {
             ]
         );
         let plain = serde_json::from_value(json!({"family": "AL2023"})).unwrap();
-        assert!(facts(&plain).iter().all(|(_, _, value)| value.is_none()));
+        assert!(facts(&plain, None).iter().all(|(_, _, value)| value.is_none()));
     }
 }

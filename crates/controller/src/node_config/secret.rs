@@ -5,11 +5,19 @@ use crate::kubeconfig::KUBECONFIG_SUFFIX;
 use crate::owners::{has_current_owner, is_owned_by};
 use foo_api::FooNodeConfig;
 use foo_api::names::{self, managers};
+use foo_model::names::{WAITS_IN_WARM_POOL_ANNOTATION, is_marked_as_waiting};
 use foo_model::{Blocked, Reason};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, Resource, ResourceExt};
-use serde_json::json;
+use serde_json::{Map, Value, json};
+
+/// Value of the annotation on user data that waits.
+const WAITS: &str = "true";
+/// Value of the annotation on user data that does not wait, although the Secret had the annotation before. An apply would
+/// leave an annotation that another field manager owns, too, as that of a restored backup does; a call of its own would leave
+/// a moment in which the annotation says something else than the user data.
+const DOES_NOT_WAIT: &str = "false";
 
 /// The Secret is there and has the user data.
 pub(super) struct Kept {
@@ -19,13 +27,23 @@ pub(super) struct Kept {
     pub(super) written: Written,
 }
 
+/// What the Secret has to have.
+pub(super) struct Content<'a> {
+    /// Name of the Cluster.
+    pub(super) cluster: &'a str,
+    /// The user data.
+    pub(super) user_data: Vec<u8>,
+    /// Whether an instance with this user data can wait in a warm pool: it joins only once it is in service.
+    pub(super) waits_in_warm_pool: bool,
+}
+
 /// Creates or repairs the Secret with the name of the FooNodeConfig.
 pub(super) async fn keep(
     secrets: &Api<Secret>,
     config: &FooNodeConfig,
-    cluster: &str,
-    user_data: Vec<u8>,
+    content: Content<'_>,
 ) -> Result<Result<Kept, Blocked>, apply::Error> {
+    let Content { cluster, user_data, waits_in_warm_pool } = content;
     let name = config.name_any();
     let bytes = user_data.len();
     if name.ends_with(KUBECONFIG_SUFFIX) {
@@ -34,26 +52,41 @@ pub(super) async fn keep(
         );
         return Ok(Err(Blocked::new(Reason::DataSecretNotOwned, message)));
     }
-    if let Some(there) = secrets.get_opt(&name).await? {
+    let there = secrets.get_opt(&name).await?;
+    let was_annotated = there.as_ref().is_some_and(|secret| is_marked_as_waiting(secret.annotations()));
+    if let Some(there) = there {
         let same_data = has_only(&there, &user_data);
         if let Some(blocked) = has_other_content(&there, config, same_data) {
             return Ok(Err(blocked));
         }
-        if same_data && is_labelled(&there, cluster) && has_current_owner(&there, config) {
+        let annotated = waits_in_warm_pool == was_annotated;
+        if same_data && annotated && is_labelled(&there, cluster) && has_current_owner(&there, config) {
             return Ok(Ok(Kept { bytes, written: Written::Unchanged }));
         }
     }
-    let owner = config.controller_owner_ref(&());
+    let annotation = match (waits_in_warm_pool, was_annotated) {
+        (true, _) => Some(WAITS),
+        (false, true) => Some(DOES_NOT_WAIT),
+        (false, false) => None,
+    };
     let secret = json!({
-        "metadata": {
-            "labels": {names::CLUSTER_NAME_LABEL: cluster},
-            "ownerReferences": owner.into_iter().collect::<Vec<_>>(),
-        },
+        "metadata": metadata(config, cluster, annotation),
         "type": names::CLUSTER_SECRET_TYPE,
         "data": {names::SECRET_VALUE_KEY: ByteString(user_data)},
     });
     apply::apply(secrets, &name, managers::USER_DATA, secret).await?;
     Ok(Ok(Kept { bytes, written: Written::Yes }))
+}
+
+fn metadata(config: &FooNodeConfig, cluster: &str, annotation: Option<&str>) -> Map<String, Value> {
+    let owner = config.controller_owner_ref(&());
+    let mut metadata = Map::new();
+    metadata.insert("labels".to_owned(), json!({names::CLUSTER_NAME_LABEL: cluster}));
+    metadata.insert("ownerReferences".to_owned(), json!(owner.into_iter().collect::<Vec<_>>()));
+    if let Some(value) = annotation {
+        metadata.insert("annotations".to_owned(), json!({WAITS_IN_WARM_POOL_ANNOTATION: value}));
+    }
+    metadata
 }
 
 /// Why a Secret of that name is left alone: another owner's, or a user's. One without any owner, as after a restore

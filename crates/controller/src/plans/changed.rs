@@ -3,8 +3,8 @@
 use super::objects::{check, insert, is_of, not_planned, parse};
 use foo_api::plan::FooPlan;
 use foo_model::names::{
-    ADOPT_FROM_ANNOTATION, ADOPTED_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION,
-    NETWORK_ID_ANNOTATION,
+    ADOPT_FROM_ANNOTATION, ADOPTED_ANNOTATION, APPLIED_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION,
+    EKS_NAME_ANNOTATION, NETWORK_ID_ANNOTATION,
 };
 use kube::{Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
@@ -64,9 +64,10 @@ where
 
 /// Annotations that only the provider, or whoever may move clusters (`deploy/policy/adoption.yaml`), sets: they show what an
 /// object has in AWS, and what it may take over.
-const NOT_OF_USERS: [&str; 5] = [
+const NOT_OF_USERS: [&str; 6] = [
     ADOPT_FROM_ANNOTATION,
     ADOPTED_ANNOTATION,
+    APPLIED_ANNOTATION,
     CONTROL_PLANE_ID_ANNOTATION,
     EKS_NAME_ANNOTATION,
     NETWORK_ID_ANNOTATION,

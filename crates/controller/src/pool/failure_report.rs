@@ -9,16 +9,18 @@ use crate::metrics::Metrics;
 
 use foo_cloud::{CloudError, ErrorKind};
 use foo_model::{Blocked, Reason};
-use foo_planner::action::ReadAction;
+use foo_planner::action::{GroupAction, ReadAction};
 use foo_planner::check::{Rule, Violation};
 use foo_planner::desired::{Desired, Wanted};
 use foo_planner::report::{Condition, ConditionKind, Event, EventTrigger, Status};
 use foo_planner::{Action, Plan, Report};
 
-/// What a pass could not observe, besides its failures.
+/// What a report has besides the failure of its pass.
 pub(super) struct Unseen {
     /// An action that AWS refused in an earlier pass, if nothing is known since.
     pub(super) refused_before: Option<(Action, CloudError)>,
+    /// Why AWS refused the last call for the warm pool.
+    pub(super) refused_warm_pool: Option<CloudError>,
     /// Why the details of instances are unavailable.
     pub(super) details: Option<CloudError>,
 }
@@ -26,6 +28,10 @@ pub(super) struct Unseen {
 /// Adds to the report of a pass what failed and what it could not observe; `region` is where AWS is called.
 pub(super) fn add(pass: &mut Pass, unseen: &Unseen, region: &str) {
     let report = &mut pass.plan.report;
+    // What follows may be about the credentials, too, and matters more.
+    if let Some(error) = &unseen.refused_warm_pool {
+        put_error(report, ConditionKind::WarmPoolReady, error, region);
+    }
     if let Some((action, failure)) = &pass.failure {
         failed(report, action, failure, region);
     }
@@ -51,12 +57,17 @@ fn failed(report: &mut Report, action: &Action, failure: &ActionFailure, region:
 
 /// AWS refused an action, or did not respond, in that region.
 fn refusal(report: &mut Report, action: &Action, error: &CloudError, region: &str) {
+    for kind in concerned(action).into_iter().chain([ConditionKind::Ready]) {
+        put_error(report, kind, error, region);
+    }
+}
+
+/// The condition has what AWS refused, and `CredentialsReady` as well if a right is missing.
+fn put_error(report: &mut Report, kind: ConditionKind, error: &CloudError, region: &str) {
     let credentials = matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials);
     let credentials = credentials.then_some(ConditionKind::CredentialsReady);
-    let reason = error.kind.into();
-    let message = in_words(error, region);
-    for kind in concerned(action).into_iter().chain(credentials).chain([ConditionKind::Ready]) {
-        put(report, kind, reason, message.clone());
+    for kind in credentials.into_iter().chain([kind]) {
+        put(report, kind, error.kind.into(), in_words(error, region));
     }
 }
 
@@ -121,6 +132,9 @@ fn concerned(action: &Action) -> Option<ConditionKind> {
         Action::Object(_) | Action::Template(_) | Action::Read(ReadAction::DescribeLaunchTemplate) => {
             Some(ConditionKind::LaunchTemplateReady)
         }
+        Action::Group(GroupAction::PutWarmPool { .. } | GroupAction::DeleteWarmPool { .. }) => {
+            Some(ConditionKind::WarmPoolReady)
+        }
         Action::Group(_)
         | Action::Instance(_)
         | Action::Hook(_)
@@ -151,7 +165,7 @@ fn invariant(violation: &Violation) -> Invariant {
         Rule::CompletesOnlyDrained => Invariant::I5,
         Rule::VictimsWithinExcess => Invariant::I7,
         Rule::SettledFirst => Invariant::I8,
-        Rule::LaunchesNoQuarantined => Invariant::I9,
+        Rule::LaunchesNoQuarantined | Rule::LaunchesImagesOfVersion => Invariant::I9,
         Rule::FinalizerFirst | Rule::FinalizersLast => Invariant::I11,
         Rule::OwnOnly | Rule::HandsOff => Invariant::I12,
     }

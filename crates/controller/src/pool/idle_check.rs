@@ -114,13 +114,16 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
 /// The memory, without times: repeating an action only because it was just done is a loop.
 fn remembered(memory: &Memory) -> String {
     let Memory {
-        ledger: Ledger { changed_at: _, created, base, desired: expected, leaving },
+        ledger: Ledger { changed_at: _, created, template, warm_pool, base, desired: expected, leaving },
         excess_since,
         short_since,
         starved_at,
         targets,
         template_due_since,
         template_refused_since,
+        warm_pool_unfit_since,
+        refused_warm_pool,
+        left_warm_pool,
         foreign_since: _,
         suspended_for,
         purchase,
@@ -142,12 +145,14 @@ fn remembered(memory: &Memory) -> String {
     };
     let done = |Cordon { at: _, done }: &Cordon| *done;
     let buys = |it: &Purchase| (it.on_demand_base, it.on_demand_percentage, it.changed.is_some());
-    let parts: [&dyn Debug; 12] = [
+    let parts: [&dyn Debug; 14] = [
         &purchase.as_ref().map(buys),
-        &(created.is_some(), base, expected.map(|(expected, _)| expected)),
+        &(created.is_some(), warm_pool.is_some(), base, expected.map(|(expected, _)| expected)),
         &leaving.keys(),
         &(template_refused_since.is_some(), suspended_for),
         &(excess_since.is_some(), short_since.is_some(), template_due_since.is_some()),
+        &(warm_pool_unfit_since.is_some(), refused_warm_pool.is_some(), left_warm_pool),
+        &template.as_ref().map(|(id, version, _)| (id, version)),
         &(starved_at.is_some(), targets.sizes()),
         &deleted_machines.keys(),
         &created_machines.keys(),

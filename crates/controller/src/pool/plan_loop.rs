@@ -65,8 +65,13 @@ impl Pools {
             LastRead::Unknown | LastRead::Failed { .. } | LastRead::At { .. } => Observation::Known,
         };
         state.calls.refused = pass.refused().or_else(|| stands.clone());
+        if state.memory.refused_warm_pool.is_none() {
+            state.calls.refused_warm_pool = None;
+        }
         let details = observe::denied_details(&region.observer, &pass.plan.report);
-        failure_report::add(&mut pass, &Unseen { refused_before: stands, details }, &region.key.region);
+        let refused_warm_pool = state.calls.refused_warm_pool.clone();
+        let unseen = Unseen { refused_before: stands, refused_warm_pool, details };
+        failure_report::add(&mut pass, &unseen, &region.key.region);
         tenure::log_owner(state, key, tenure::owner_by_tags(identity, &inputs.observed));
         if state.tenure == Tenure::Own {
             let place = GroupKey::of(&region.key, &identity.group);

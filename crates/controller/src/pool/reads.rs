@@ -66,8 +66,17 @@ pub(super) struct ReadSecret {
     pub(super) name: String,
     /// Its version, if it could be read.
     pub(super) resource_version: Option<String>,
-    /// Its data, or why there is none.
-    pub(super) data: Result<Vec<u8>, Blocked>,
+    /// Its content, or why there is none.
+    pub(super) data: Result<SecretContent, Blocked>,
     /// When it was read.
     pub(super) at: Timestamp,
+}
+
+/// The content of a bootstrap Secret.
+#[derive(Clone)]
+pub(super) struct SecretContent {
+    /// The user data.
+    pub(super) user_data: Vec<u8>,
+    /// Whether they wait in a warm pool, before they join the cluster, until the instance is in service.
+    pub(super) waits_in_warm_pool: bool,
 }

@@ -150,6 +150,7 @@ fn record(
         data_hash: Some(hashes.data.clone()),
         source_hash: hashes.source.clone(),
         object: hashes.object.clone(),
+        arm64_image: hashes.arm64_image.clone(),
         is_default,
         created,
     }
@@ -182,7 +183,8 @@ mod tests {
     }
 
     fn hashes(spec: &str) -> TemplateHashes {
-        TemplateHashes { spec: spec.into(), data: "d".into(), source: None, object: None }
+        let arm64_image = Some("ami-2".into());
+        TemplateHashes { spec: spec.into(), data: "d".into(), source: None, object: None, arm64_image }
     }
 
     fn made() -> (Made, LaunchTemplate) {

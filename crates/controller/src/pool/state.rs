@@ -87,6 +87,9 @@ pub(super) struct Calls {
     pub(super) created: Made,
     /// What AWS refused in the last attempt, until a fresh observation shows the result.
     pub(super) refused: Option<(Action, CloudError)>,
+    /// Why AWS refused the last call for the warm pool, as long as the planner remembers that. It is no failure of a pass: the pool works
+    /// without its warm pool.
+    pub(super) refused_warm_pool: Option<CloudError>,
     /// Instances that AWS would not terminate together with others.
     pub(super) alone: Alone,
     /// Actions that were repeated without effect.
@@ -96,8 +99,8 @@ pub(super) struct Calls {
 /// What events or logs reported; it is reported again only when it changes.
 #[derive(Default)]
 pub(super) struct Reported {
-    /// The last failure.
-    failure: Option<String>,
+    /// The last failures.
+    failures: Vec<String>,
     /// The last warnings about other MachinePools that reference the pool, and about its image.
     pub(super) warnings: Vec<Blocked>,
     /// The other pool that has the group.
@@ -213,6 +216,7 @@ impl PoolState {
     pub(super) fn forget_what_was_seen(&mut self) {
         self.reads.forget_what_was_seen();
         self.calls.refused = None;
+        self.calls.refused_warm_pool = None;
         self.calls.created = Made::default();
     }
 }
@@ -253,10 +257,10 @@ fn newer<T: Copy + PartialEq>(written: &mut Option<T>, shown: T) -> T {
 }
 
 impl Reported {
-    /// Whether this failure is not reported yet, ignoring what differs between attempts.
-    pub(super) fn is_news(&mut self, failure: Option<String>) -> bool {
-        let news = failure.is_some() && failure != self.failure;
-        self.failure = failure;
+    /// Those of these failures that are not reported yet, ignoring what differs between attempts.
+    pub(super) fn news(&mut self, failures: Vec<String>) -> Vec<String> {
+        let news = failures.iter().filter(|failure| !self.failures.contains(failure)).cloned().collect();
+        self.failures = failures;
         news
     }
 }
@@ -286,6 +290,7 @@ mod tests {
             source: "SSM parameter /node".to_owned(),
             version: None,
             resolved_at: Time(jiff::Timestamp::UNIX_EPOCH),
+            arm64: None,
         };
         let (old, new) = (Some(image("ami-1")), Some(image("ami-2")));
         let mut unconfirmed =

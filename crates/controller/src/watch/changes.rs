@@ -28,6 +28,9 @@ pub enum ChangeFilter {
     EveryVersion,
 }
 
+/// Hashes the part of an object's status that is an input. With it, a change of another part is not passed on.
+pub type StatusInput<K> = fn(&K, &mut DefaultHasher);
+
 /// An event, as far as it could be read.
 #[derive(Debug)]
 pub(super) enum Event<K> {
@@ -47,14 +50,16 @@ pub(super) struct Changes<K: Resource<DynamicType = ()> + Clone + 'static> {
     by_name: ByName<K>,
     filling: Filling,
     passing: ChangeFilter,
+    /// What is passed on besides `passing`.
+    input: StatusInput<K>,
     seen: HashMap<ObjectRef<K>, u64>,
 }
 
 impl<K: Resource<DynamicType = ()> + Clone + 'static> Changes<K> {
     /// Starts with an empty cache. Also returns the signal that the cache is filled.
-    pub(super) fn new(writer: Writer<K>, passing: ChangeFilter) -> (Self, Filled) {
+    pub(super) fn new(writer: Writer<K>, passing: ChangeFilter, input: StatusInput<K>) -> (Self, Filled) {
         let (filling, filled) = filled();
-        (Self { writer, by_name: ByName::default(), filling, passing, seen: HashMap::new() }, filled)
+        (Self { writer, by_name: ByName::default(), filling, passing, input, seen: HashMap::new() }, filled)
     }
 
     /// The cache's objects by name.
@@ -122,14 +127,22 @@ impl<K: Resource<DynamicType = ()> + Clone + 'static> Changes<K> {
 
     /// Whether a relevant field differs from what was passed on last; records it.
     fn is_news(&mut self, object: &K) -> bool {
-        let print = fingerprint(object, self.passing);
+        let print = fingerprint(object, self.passing, self.input);
         self.seen.insert(ObjectRef::from_obj(object), print) != Some(print)
     }
 }
 
-fn fingerprint<K: Resource<DynamicType = ()>>(object: &K, passing: ChangeFilter) -> u64 {
+/// Of a kind whose status is no input, or as a whole.
+pub(super) fn nothing<K>(_: &K, _: &mut DefaultHasher) {}
+
+fn fingerprint<K: Resource<DynamicType = ()>>(
+    object: &K,
+    passing: ChangeFilter,
+    input: StatusInput<K>,
+) -> u64 {
     let mut hasher = DefaultHasher::new();
     object.uid().hash(&mut hasher);
+    input(object, &mut hasher);
     match passing {
         ChangeFilter::EveryVersion => object.resource_version().hash(&mut hasher),
         ChangeFilter::AllButStatus => {
@@ -165,7 +178,7 @@ mod tests {
     }
 
     fn changes(passing: ChangeFilter) -> Changes<ConfigMap> {
-        Changes::new(reflector::store().1, passing).0
+        Changes::new(reflector::store().1, passing, nothing).0
     }
 
     fn names(objects: &[Arc<ConfigMap>]) -> Vec<String> {
@@ -201,6 +214,18 @@ mod tests {
             list(&mut changes, vec![map("a", 1)]);
             assert_eq!(changes.take(Event::Changed(map("a", 2))).len(), passed, "{passing:?}");
         }
+    }
+
+    #[test]
+    fn the_part_of_a_status_that_is_an_input_is_a_change() {
+        let input: StatusInput<ConfigMap> = |map, hasher| map.data.hash(hasher);
+        let mut changes = Changes::new(reflector::store().1, ChangeFilter::AllButStatus, input).0;
+        list(&mut changes, vec![map("a", 1)]);
+        assert!(changes.take(Event::Changed(map("a", 2))).is_empty());
+        let mut reported = map("a", 3);
+        reported.data = Some([("a".into(), "b".into())].into());
+        assert_eq!(changes.take(Event::Changed(reported.clone())).len(), 1);
+        assert!(changes.take(Event::Changed(reported)).is_empty());
     }
 
     #[test]

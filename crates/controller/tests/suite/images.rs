@@ -4,7 +4,8 @@ use crate::plans::as_json;
 use crate::support::{CLUSTER, MANAGER, NS, Pool, World, objects};
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::pool::{
-    Ami, ImageFamily, ImageLookup, ImagePolicy, MixedInstances, MixedInstancesOverride, RecommendedImage,
+    Ami, ImageFamily, ImageIds, ImageLookup, ImagePolicy, MixedInstances, MixedInstancesOverride,
+    RecommendedImage,
 };
 use foo_api::{FooMachinePool, FooMachinePoolSpec};
 use foo_apiserver_fake::Fault as ApiFault;
@@ -15,7 +16,7 @@ use foo_simulator_core::core::catalogue::{
 use foo_simulator_core::{Fault, FaultRule};
 use kube::ResourceExt;
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// A parameter of the user's.
@@ -48,6 +49,15 @@ impl Pool<'_> {
             .collect();
         assert_eq!(images.len(), 1, "{images:?}");
         images.into_iter().next().unwrap()
+    }
+
+    /// The images of its instances, by their types.
+    pub(crate) fn booted(&self, world: &World) -> BTreeMap<String, BTreeSet<String>> {
+        let mut images: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for instance in self.instances().iter().filter_map(|id| world.region.instance(id)) {
+            images.entry(instance.instance_type.to_string()).or_default().insert(instance.image.to_string());
+        }
+        images
     }
 
     /// The record in the annotation.
@@ -165,21 +175,95 @@ async fn a_value_that_is_no_image_is_not_reported() {
     assert!(pool.group().is_none());
 }
 
-#[tokio::test(start_paused = true)]
-async fn types_of_two_architectures_have_no_image_and_the_message_names_both() {
-    let world = World::new().await;
-    let mixed = |spec: &mut FooMachinePoolSpec| {
+/// Instance types of both architectures. AWS has one instance of x86_64 in each zone, and more of arm64.
+pub(crate) fn both_architectures(world: &World, ami: Ami) -> impl FnOnce(&mut FooMachinePoolSpec) {
+    for zone in ["eu-central-1a", "eu-central-1b", "eu-central-1c"] {
+        world.region.set_capacity_limit(zone, "m7i.large", Some(1)).unwrap();
+    }
+    let overrides = ["m7i.large", "m7g.large"].map(MixedInstancesOverride::of_type).into();
+    let mixed = MixedInstances { overrides, on_demand_percentage: 100, ..MixedInstances::default() };
+    move |spec| {
         spec.instance_type = None;
-        let of = |name: &str| MixedInstancesOverride::of_type(name);
-        let overrides = vec![of("m7i.large"), of("m7g.large")];
-        spec.mixed_instances = Some(MixedInstances { overrides, ..MixedInstances::default() });
-        recommended(spec, ImageFamily::Al2023);
+        spec.mixed_instances = Some(mixed);
+        spec.ami = ami;
+    }
+}
+
+/// Each type with this image.
+fn booted(x86_64: &str, arm64: &str) -> BTreeMap<String, BTreeSet<String>> {
+    [("m7i.large", x86_64), ("m7g.large", arm64)]
+        .map(|(name, image)| (name.to_owned(), BTreeSet::from([image.to_owned()])))
+        .into()
+}
+
+#[tokio::test(start_paused = true)]
+async fn types_of_both_architectures_boot_an_image_each_and_the_newest_one_is_rolled_out() {
+    let world = World::new().await;
+    publish(&world, "/images/x86_64", IMAGE_X86_64);
+    publish(&world, "/images/arm64", IMAGE_ARM64);
+    let ami = Ami {
+        ssm_parameter: Some("/images/{arch}".to_owned()),
+        policy: Some(ImagePolicy::Latest),
+        ..Ami::default()
     };
-    let pool = world.pool("p").with(mixed).of(1).await;
-    assert_eq!(pool.state_of("Ready"), "False ArchitectureMismatch");
-    let message = pool.condition("Ready").message;
-    assert!(message.contains("m7i.large runs x86_64, m7g.large runs arm64"), "{message}");
-    assert!(pool.group().is_none());
+    let pool = world.pool("p").with(both_architectures(&world, ami)).of(4).await;
+    pool.is_of(4);
+    assert_eq!(pool.booted(&world), booted(IMAGE_X86_64, IMAGE_ARM64));
+    let status = pool.status();
+    let image = status.image.unwrap();
+    let arm64 = image.arm64.unwrap();
+    assert_eq!((image.id.as_str(), image.source.as_str()), (IMAGE_X86_64, "SSM parameter /images/x86_64"));
+    assert_eq!((arm64.id.as_str(), arm64.source.as_str()), (IMAGE_ARM64, "SSM parameter /images/arm64"));
+    assert_eq!(status.node_info, None);
+    let reported = format!(
+        "image {IMAGE_X86_64} from SSM parameter /images/x86_64; for arm64: image {IMAGE_ARM64} from SSM parameter /images/arm64"
+    );
+    assert_eq!(world.notes("ImageResolved"), [reported]);
+    world.forgets();
+    world.waits(Duration::from_mins(25)).await;
+    assert_eq!(world.aws_writes(), 0, "{:?}", world.aws.call_counts());
+    publish(&world, "/images/arm64", IMAGE_ARM64_NEWER);
+    world.waits_long(A_WHILE).await;
+    world.settles().await;
+    pool.is_of(4);
+    assert_eq!(pool.status().up_to_date_replicas, Some(4));
+    let events = world.notes("ImageResolved");
+    assert!(events.iter().any(|it| it.ends_with(&format!("; before: {IMAGE_ARM64}"))), "{events:?}");
+    // Which of the types AWS launched depends on what it had at each moment.
+    let (boots, expected) = (pool.booted(&world), booted(IMAGE_X86_64, IMAGE_ARM64_NEWER));
+    assert_eq!(boots["m7g.large"], expected["m7g.large"]);
+    assert!(boots.iter().all(|(name, images)| expected[name] == *images), "{boots:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn ids_of_both_architectures_are_recorded_and_one_id_for_both_is_refused() {
+    let world = World::new().await;
+    let ids = ImageIds { x86_64: IMAGE_X86_64.to_owned(), arm64: IMAGE_ARM64.to_owned() };
+    let ids = Ami { ids: Some(ids), ..Ami::default() };
+    let pool = world.pool("p").with(both_architectures(&world, ids)).of(4).await;
+    assert_eq!(pool.booted(&world), booted(IMAGE_X86_64, IMAGE_ARM64));
+    assert_eq!(
+        world.notes("ImageResolved"),
+        [format!("image {IMAGE_X86_64}; for arm64: image {IMAGE_ARM64}")]
+    );
+    let before = pool.instances();
+    pool.edits(|spec| spec.ami = Ami::of_id(IMAGE_X86_64_NEWER));
+    world.settles().await;
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False ArchitectureMismatch");
+    let message = pool.condition("LaunchTemplateReady").message;
+    assert!(message.contains("instance type m7g.large runs arm64"), "{message}");
+    assert_eq!(pool.instances(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_architecture_takes_the_first_one_out_of_the_status() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(1).await;
+    assert_eq!(pool.status().node_info.unwrap().architecture, "amd64");
+    let ids = ImageIds { x86_64: IMAGE_X86_64.to_owned(), arm64: IMAGE_ARM64.to_owned() };
+    pool.edits(both_architectures(&world, Ami { ids: Some(ids), ..Ami::default() }));
+    world.settles().await;
+    assert_eq!(pool.status().node_info, None);
 }
 
 #[tokio::test(start_paused = true)]

@@ -63,4 +63,5 @@ mod tenants;
 mod unmanaged;
 mod upkeep;
 mod user_data;
+mod warm_pools;
 mod windows;

@@ -9,12 +9,14 @@ use foo_api::names::{
     BOOTSTRAP_GROUP, CLUSTER_NAME_LABEL, CLUSTER_SECRET_TYPE, CONTROL_PLANE_GROUP, PAUSED_ANNOTATION,
     SECRET_VALUE_KEY,
 };
-use foo_api::node_config::Family;
+use foo_api::node_config::{Family, KubeletSettings, VpcCni};
 use foo_api::pool::{Ami, ImageFamily, RecommendedImage};
 use foo_api::shared::ApiEndpoint;
-use foo_api::{FooControlPlane, FooNodeConfig, FooNodeConfigSpec, FooNodeConfigStatus};
+use foo_api::{FooControlPlane, FooMachinePoolSpec, FooNodeConfig, FooNodeConfigSpec, FooNodeConfigStatus};
 use foo_bootstrap::{Seen, read};
+use foo_model::names::WAITS_IN_WARM_POOL_ANNOTATION;
 use foo_simulator_core::core::catalogue::IMAGE_X86_64;
+use foo_simulator_core::{Fault, FaultRule};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
@@ -24,6 +26,8 @@ use std::time::Duration;
 /// Name of the pool, of its configuration and of the Secret.
 const POOL: &str = "workers";
 const PEM: &str = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+/// The SSM parameter of Bottlerocket's recommended image.
+const BOTTLEROCKET: &str = "/aws/service/bottlerocket/aws-k8s-1.36/x86_64/latest/image_id";
 
 /// A cluster with a FooControlPlane, whose reports only the test writes.
 async fn world(control_plane: Value) -> World {
@@ -99,6 +103,10 @@ fn reference() -> ContractReference {
 
 fn edits(world: &World, change: impl FnOnce(&mut FooNodeConfigSpec)) {
     world.server.edit(NS, POOL, |config: &mut FooNodeConfig| change(&mut config.spec)).unwrap();
+}
+
+fn recommended(family: ImageFamily) -> Ami {
+    Ami { recommended: Some(RecommendedImage { family, variant: None }), ..Ami::default() }
 }
 
 fn status(world: &World) -> FooNodeConfigStatus {
@@ -366,6 +374,63 @@ async fn the_secret_is_kept_as_cluster_api_needs_it() {
     assert_eq!(secret(&world).data, right.data);
 }
 
+/// The annotation by which the pool may get a warm pool.
+fn annotation(world: &World) -> Option<String> {
+    secret(world).annotations().get(WAITS_IN_WARM_POOL_ANNOTATION).cloned()
+}
+
+/// The user data no longer waits, and the Secret says so from the same moment on: a pool that read it in between would get a
+/// warm pool of instances that join.
+async fn no_longer_waits(world: &World) {
+    world.forgets();
+    edits(world, |spec| spec.join_when_in_service = false);
+    world.settles().await;
+    assert_ne!(annotation(world).as_deref(), Some("true"));
+    assert!(!seen(world, foo_bootstrap::Family::AL2023).join_when_in_service);
+    assert_eq!(world.requests().writes().kind("Secret").name(POOL).changing().count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_secret_shows_whether_its_user_data_waits_in_a_warm_pool() {
+    let world = eks_world().await;
+    rests(&world, json!({"family": "AL2023"})).await;
+    let at_once = user_data(&world);
+    assert_eq!(annotation(&world), None);
+    edits(&world, |spec| spec.join_when_in_service = true);
+    world.settles().await;
+    assert_eq!(annotation(&world).as_deref(), Some("true"));
+    assert!(seen(&world, foo_bootstrap::Family::AL2023).join_when_in_service);
+    let removed = |secret: &mut Secret| drop(secret.annotations_mut().remove(WAITS_IN_WARM_POOL_ANNOTATION));
+    world.server.edit(NS, POOL, removed).unwrap();
+    world.settles().await;
+    assert_eq!(annotation(&world).as_deref(), Some("true"), "it is repaired");
+    no_longer_waits(&world).await;
+    assert_eq!(user_data(&world), at_once);
+    let wrong = |secret: &mut Secret| {
+        secret.annotations_mut().insert(WAITS_IN_WARM_POOL_ANNOTATION.to_owned(), "true".to_owned());
+    };
+    world.server.edit(NS, POOL, wrong).unwrap();
+    world.settles().await;
+    assert_ne!(annotation(&world).as_deref(), Some("true"), "nor does it say so of other user data");
+}
+
+/// The annotation has another owner besides the provider then.
+#[tokio::test(start_paused = true)]
+async fn the_annotation_of_a_restored_secret_changes_together_with_its_user_data() {
+    let world = eks_world().await;
+    rests(&world, json!({"family": "AL2023", "joinWhenInService": true})).await;
+    let mut backup = secret(&world);
+    backup.metadata.owner_references = None;
+    backup.metadata.uid = None;
+    backup.metadata.resource_version = None;
+    backup.metadata.managed_fields = None;
+    world.server.delete::<Secret>(NS, POOL).unwrap();
+    world.has(&backup);
+    world.settles().await;
+    assert_eq!(secret(&world).owner_references().len(), 1, "the provider has taken it over");
+    no_longer_waits(&world).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn nothing_is_written_while_it_is_paused() {
     let world = eks_world().await;
@@ -409,6 +474,12 @@ const AUTOSCALED: [&str; 2] = [
     "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size",
 ];
 
+fn is_scaled_by_the_autoscaler(pool: &Pool<'_>) {
+    for name in AUTOSCALED {
+        pool.annotates_machine_pool(name, "3");
+    }
+}
+
 /// An annotation of the MachinePool from which cluster-autoscaler reads.
 fn of_new_nodes(pool: &Pool<'_>, name: &str) -> Option<String> {
     pool.machine_pool()
@@ -425,9 +496,7 @@ async fn labels_and_taints_reach_an_autoscaler_that_scales_from_zero() {
         json!({"family": "AL2023", "labels": {"team": "a"}, "taints": taints, "kubelet": {"maxPods": 58}});
     let pool = rests(&world, fields).await;
     assert_eq!(of_new_nodes(&pool, "labels"), None, "cluster-autoscaler does not scale it");
-    for name in AUTOSCALED {
-        pool.annotates_machine_pool(name, "3");
-    }
+    is_scaled_by_the_autoscaler(&pool);
     world.settles().await;
     let all = ["labels", "taints", "maxPods"].map(|name| of_new_nodes(&pool, name).unwrap_or_default());
     assert_eq!(all, ["team=a", "dedicated=batch:NoSchedule", "58"]);
@@ -446,9 +515,7 @@ async fn annotations_of_the_user_for_the_autoscaler_stay_without_repeated_writes
     let pool =
         begins(&world, json!({"family": "AL2023", "labels": {"team": "a"}, "kubelet": {"maxPods": 58}}));
     pool.annotates_machine_pool("capacity.cluster-autoscaler.kubernetes.io/labels", "team=b");
-    for name in AUTOSCALED {
-        pool.annotates_machine_pool(name, "3");
-    }
+    is_scaled_by_the_autoscaler(&pool);
     world.settles().await;
     assert_eq!(of_new_nodes(&pool, "labels").as_deref(), Some("team=b"));
     assert_eq!(
@@ -461,14 +528,136 @@ async fn annotations_of_the_user_for_the_autoscaler_stay_without_repeated_writes
     assert_eq!(of_new_nodes(&pool, "labels").as_deref(), Some("team=b"));
 }
 
+/// The number of Pods that a node of the family takes from the Secret.
+fn max_pods(world: &World, family: foo_bootstrap::Family) -> Option<i64> {
+    seen(world, family).kubelet.get("maxPods").and_then(Value::as_i64)
+}
+
+/// An edit: the pool has several instance types, or attributes of them.
+fn mixed(overrides: Value) -> impl FnOnce(&mut FooMachinePoolSpec) {
+    move |spec: &mut FooMachinePoolSpec| {
+        spec.instance_type = None;
+        spec.mixed_instances = Some(serde_json::from_value(json!({"overrides": overrides})).unwrap());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_number_of_pods_follows_from_the_vpc_cni_and_the_smallest_instance_type() {
+    let world = eks_world().await;
+    let pool = rests(&world, json!({"family": "AL2023", "vpcCNI": {"customNetworking": true}})).await;
+    is_scaled_by_the_autoscaler(&pool);
+    world.settles().await;
+    let al2023 = foo_bootstrap::Family::AL2023;
+    assert_eq!(pool.status().max_pods.map(|known| known.standard), Some(29));
+    assert_eq!(max_pods(&world, al2023), Some(20), "m7i.large has three interfaces with ten addresses");
+    assert_eq!(of_new_nodes(&pool, "maxPods").as_deref(), Some("20"));
+
+    let before = pool.instances();
+    pool.edits(|spec| spec.instance_type = Some("m7i.xlarge".to_owned()));
+    world.settles().await;
+    assert_eq!(max_pods(&world, al2023), Some(44));
+    assert_eq!(of_new_nodes(&pool, "maxPods").as_deref(), Some("44"));
+    pool.is_of(2);
+    assert!(pool.instances().iter().all(|id| !before.contains(id)), "Nodes have the new number");
+
+    pool.edits(mixed(json!([{"instanceType": "m7i.xlarge"}, {"instanceType": "t3.medium"}])));
+    world.settles().await;
+    assert_eq!(max_pods(&world, al2023), Some(12), "that of t3.medium");
+    edits(&world, |spec| spec.vpc_cni = Some(VpcCni { prefix_delegation: true, custom_networking: true }));
+    world.settles().await;
+    assert_eq!(max_pods(&world, al2023), Some(110));
+    pool.is_of(2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_number_of_pods_reaches_nodes_of_every_family() {
+    let world = eks_world().await;
+    let vpc_cni = Some(VpcCni { prefix_delegation: true, custom_networking: false });
+    begins(&world, json!({})).scales_to(0);
+    for (family, rendered) in [
+        (Family::AL2023, foo_bootstrap::Family::AL2023),
+        (Family::Bottlerocket, foo_bootstrap::Family::Bottlerocket),
+        (Family::CloudInit, foo_bootstrap::Family::CloudInit),
+    ] {
+        edits(&world, |spec| (spec.family, spec.vpc_cni) = (Some(family), vpc_cni));
+        world.settles().await;
+        assert_eq!(max_pods(&world, rendered), Some(110), "{family:?}");
+        edits(&world, |spec| spec.vpc_cni = None);
+        world.settles().await;
+        assert_eq!(max_pods(&world, rendered), None, "the image of {family:?} finds it");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_number_of_pods_is_not_guessed_without_the_instance_types() {
+    let world = eks_world().await;
+    let pool = begins(&world, json!({"family": "AL2023", "vpcCNI": {"prefixDelegation": true}}));
+    pool.edits(|spec| spec.instance_type = Some("z9.huge".to_owned()));
+    world.waits(Duration::from_mins(2)).await;
+    is_refused(
+        &world,
+        "WaitingForFooMachinePool",
+        "FooMachinePool workers does not report status.maxPods yet",
+    );
+    let attributes = json!({"vcpuCount": {"min": 2, "max": 4}, "memoryMiB": {"min": 4096}});
+    pool.edits(mixed(json!([{"requirements": attributes}])));
+    world.waits(Duration::from_mins(2)).await;
+    is_refused(&world, "NodeConfigInvalid", "AWS chooses the instance types of FooMachinePool workers");
+    edits(&world, |spec| {
+        spec.vpc_cni = None;
+        spec.kubelet = Some(KubeletSettings { max_pods: Some(30), ..KubeletSettings::default() });
+    });
+    world.settles().await;
+    assert_eq!(max_pods(&world, foo_bootstrap::Family::AL2023), Some(30));
+    pool.is_of(2);
+}
+
+/// Also of a manager that starts meanwhile.
+#[tokio::test(start_paused = true)]
+async fn the_number_of_pods_stays_while_ec2_does_not_describe_the_instance_types() {
+    let mut world = eks_world().await;
+    let pool = rests(&world, json!({"family": "AL2023", "vpcCNI": {"customNetworking": true}})).await;
+    is_scaled_by_the_autoscaler(&pool);
+    world.settles().await;
+    let known = pool.status().max_pods;
+    assert!(known.is_some());
+    world.kills_the_manager();
+    world.aws.add_fault(FaultRule::on("DescribeInstanceTypes", Fault::DroppedBefore));
+    world.forgets();
+    world.starts_the_manager();
+    world.waits(Duration::from_mins(3)).await;
+    let pool = world.pool(POOL);
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False AwsUnreachable", "{}", world.summary());
+    assert_eq!(pool.status().max_pods, known);
+    assert_eq!(state_of(&world, "Ready").0, "True UserDataReady");
+    assert_eq!(of_new_nodes(&pool, "maxPods").as_deref(), Some("20"));
+    for kind in ["FooNodeConfig", "Secret", "MachinePool"] {
+        assert_eq!(world.requests().writes().kind(kind).changing().count(), 0, "{kind}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_autoscaler_knows_the_number_of_pods_that_images_find_themselves() {
+    let world = eks_world().await;
+    world.region.publish_parameter(BOTTLEROCKET, IMAGE_X86_64).unwrap();
+    let pool = begins(&world, json!({"family": "Bottlerocket"}));
+    is_scaled_by_the_autoscaler(&pool);
+    world.settles().await;
+    assert_eq!(of_new_nodes(&pool, "maxPods"), None, "what an image of the user does is not known");
+    pool.edits(|spec| spec.ami = recommended(ImageFamily::Bottlerocket));
+    world.settles().await;
+    assert_eq!(of_new_nodes(&pool, "maxPods").as_deref(), Some("29"));
+    edits(&world, |spec| spec.extra = Some("[settings.kubernetes]\nmax-pods = 40\n".to_owned()));
+    world.settles().await;
+    assert_eq!(of_new_nodes(&pool, "maxPods"), None, "extra may have any number");
+}
+
 #[tokio::test(start_paused = true)]
 async fn nothing_is_launched_from_an_image_that_cannot_read_the_user_data() {
     let world = eks_world().await;
-    let path = "/aws/service/bottlerocket/aws-k8s-1.36/x86_64/latest/image_id";
-    world.region.publish_parameter(path, IMAGE_X86_64).unwrap();
+    world.region.publish_parameter(BOTTLEROCKET, IMAGE_X86_64).unwrap();
     let pool = begins(&world, json!({"family": "AL2023"}));
-    let recommended = RecommendedImage { family: ImageFamily::Bottlerocket, variant: None };
-    pool.edits(|spec| spec.ami = Ami { recommended: Some(recommended), ..Ami::default() });
+    pool.edits(|spec| spec.ami = recommended(ImageFamily::Bottlerocket));
     world.waits(Duration::from_mins(2)).await;
     assert_eq!(pool.state_of("LaunchTemplateReady"), "False ImageFamilyDiffers", "{}", world.summary());
     let message = pool.condition("LaunchTemplateReady").message;
@@ -485,7 +674,7 @@ async fn the_family_of_user_data_is_that_of_the_recommended_image() {
     let world = eks_world().await;
     for path in [
         "/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/x86_64/standard/recommended/image_id",
-        "/aws/service/bottlerocket/aws-k8s-1.36/x86_64/latest/image_id",
+        BOTTLEROCKET,
     ] {
         world.region.publish_parameter(path, IMAGE_X86_64).unwrap();
     }
@@ -501,8 +690,7 @@ async fn the_family_of_user_data_is_that_of_the_recommended_image() {
         (ImageFamily::Al2023, foo_bootstrap::Family::AL2023),
         (ImageFamily::Bottlerocket, foo_bootstrap::Family::Bottlerocket),
     ] {
-        let recommended = RecommendedImage { family: image, variant: None };
-        pool.edits(|spec| spec.ami = Ami { recommended: Some(recommended), ..Ami::default() });
+        pool.edits(|spec| spec.ami = recommended(image));
         world.settles().await;
         pool.is_of(2);
         seen(&world, family);

@@ -4,14 +4,17 @@ use crate::support::{CLUSTER, MANAGER, NS, Pool, World, objects};
 use foo_api::capi::MachinePool;
 use foo_api::names::{CLUSTER_NAME_LABEL, WATCH_LABEL};
 use foo_api::plan::{GivenDurations, Outcome, PoolPlan, SettingInAws};
-use foo_api::pool::{Ami, RolloutStrategy};
+use foo_api::pool::{Ami, RolloutStrategy, WarmPool};
 use foo_api::{FooMachinePool, FooMachinePoolSpec, FooPlan, FooPlanSpec, FooPlanStatus};
 use foo_cloud::Groups as _;
 use foo_model::hook::{DESCRIBE_HOOK_AFTER, DRAIN_HOOK, HookConfig};
-use foo_model::names::{ADOPT_FROM_ANNOTATION, IMAGE_ANNOTATION};
+use foo_model::names::{
+    ADOPT_FROM_ANNOTATION, APPLIED_ANNOTATION, IMAGE_ANNOTATION, WAITS_IN_WARM_POOL_ANNOTATION,
+};
 use foo_model::{GroupChange, GroupName, Process, Seconds};
 use foo_simulator_core::core::catalogue::IMAGE_X86_64_NEWER;
 use foo_simulator_core::{Fault, FaultRule};
+use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::ResourceExt;
 use serde::Serialize;
@@ -173,6 +176,26 @@ async fn an_unchanged_pool_needs_nothing() {
     let plan = pool_of(world.plans(vec![pool.planned(|_| {})]).await);
     assert_eq!((plan.outcome, plan.seconds, plan.aws_calls), (Outcome::Settled, 0, 0), "{plan:#?}");
     assert_eq!((plan.changes.len(), plan.actions.len(), plan.remaining.len()), (0, 0, 0), "{plan:#?}");
+}
+
+/// A manifest in a repository has no annotation of the provider.
+#[tokio::test(start_paused = true)]
+async fn a_manifest_without_the_record_of_what_the_provider_set_is_planned_with_that_of_the_object() {
+    let world = World::new().await;
+    let one = WarmPool { min_size: 1, ..WarmPool::default() };
+    let pool = world.pool("p").with(|spec| spec.warm_pool = Some(one)).of(2).await;
+    let waits = |secret: &mut Secret| {
+        secret.annotations_mut().insert(WAITS_IN_WARM_POOL_ANNOTATION.to_owned(), "true".to_owned());
+    };
+    world.server.edit(NS, &objects::secret_name("p"), waits).unwrap();
+    world.until("an instance waits", || pool.group().is_some_and(|group| !group.warm.is_empty())).await;
+    world.settles().await;
+    let mut manifest = pool.planned(|_| {});
+    let annotations = manifest["metadata"]["annotations"].take();
+    assert!(annotations.get(APPLIED_ANNOTATION).is_some(), "{annotations}");
+    let plan = pool_of(world.plans(vec![manifest]).await);
+    assert_eq!((plan.outcome, plan.aws_calls), (Outcome::Settled, 0), "{plan:#?}");
+    assert_eq!((plan.changes.len(), plan.actions.len()), (0, 0), "{plan:#?}");
 }
 
 /// While AWS refuses what the manager would do about it.

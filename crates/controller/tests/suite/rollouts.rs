@@ -1,15 +1,18 @@
 //! Outdated instances are replaced, and new content that does not work is marked as failed.
 
+use crate::images::both_architectures;
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::capi::{Cluster, ContractReference, Machine};
 use foo_api::control_plane::{External, FooControlPlaneSpec, SecretReference};
 use foo_api::pool::{
-    Ami, DataVolume, MixedInstances, MixedInstancesOverride, RolloutFailurePolicy, RolloutStrategy, Spot,
-    Volume,
+    Ami, DataVolume, ImageIds, MixedInstances, MixedInstancesOverride, RolloutFailurePolicy, RolloutStrategy,
+    Spot, Volume,
 };
 use foo_api::{FooControlPlane, FooMachinePoolSpec};
 use foo_model::names::{QUARANTINE_ANNOTATION, ROLLOUT_PAUSED_ANNOTATION};
-use foo_simulator_core::core::catalogue::{Boot, IMAGE_X86_64, IMAGE_X86_64_NEWER};
+use foo_simulator_core::core::catalogue::{
+    Boot, IMAGE_ARM64, IMAGE_ARM64_NEWER, IMAGE_X86_64, IMAGE_X86_64_NEWER,
+};
 use foo_simulator_core::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
 use foo_simulator_core::core::settings::ProtectionAgainst;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
@@ -186,6 +189,60 @@ async fn a_bad_image_is_rolled_back_with_the_user_data_of_today() {
     world.settles().await;
     assert_eq!(pool.images(&world), BTreeSet::from([IMAGE_X86_64_NEWER.to_owned()]));
     pool.is_of(3);
+}
+
+/// The launch template has the image of x86_64, the group that of arm64.
+#[tokio::test(start_paused = true)]
+async fn a_bad_image_of_arm64_types_is_rolled_back_as_well() {
+    let world = World::new().await;
+    let ami = |arm64: &str| {
+        let ids = ImageIds { x86_64: IMAGE_X86_64.to_owned(), arm64: arm64.to_owned() };
+        Ami { ids: Some(ids), ..Ami::default() }
+    };
+    let back = |spec: &mut FooMachinePoolSpec| spec.rollout.on_failure = RolloutFailurePolicy::Rollback;
+    let pool = world.pool("p").with(both_architectures(&world, ami(IMAGE_ARM64))).with(back).of(4).await;
+    let (before, images) = (pool.instances(), pool.booted(&world));
+    world.region.set_image_boot(IMAGE_ARM64_NEWER, Boot::Fails).unwrap();
+    pool.edits(|spec| spec.ami = ami(IMAGE_ARM64_NEWER));
+    pool.reaches(&world, "Rolling").await;
+    pool.reaches(&world, "RolledBack").await;
+    world.settles().await;
+    assert_eq!((pool.instances(), pool.booted(&world)), (before, images.clone()));
+    pool.scales_to(5);
+    world.settles().await;
+    assert_eq!((pool.instances().len(), pool.booted(&world)), (5, images), "with the image before");
+}
+
+/// The types of a group are not part of a version: those of x86_64, which the failed content added, do not boot the image of before.
+#[tokio::test(start_paused = true)]
+async fn a_rollback_to_arm64_alone_that_aws_refuses_replaces_nothing_until_the_user_goes_back() {
+    let world = World::new().await;
+    let arm64_alone = |spec: &mut FooMachinePoolSpec| {
+        let overrides = vec![MixedInstancesOverride::of_type("m7g.large")];
+        spec.instance_type = None;
+        spec.mixed_instances =
+            Some(MixedInstances { overrides, on_demand_percentage: 100, ..MixedInstances::default() });
+        spec.ami = Ami::of_id(IMAGE_ARM64);
+        spec.rollout.on_failure = RolloutFailurePolicy::Rollback;
+    };
+    let pool = world.pool("p").with(arm64_alone).of(3).await;
+    let (before, images) = (pool.instances(), pool.booted(&world));
+    fails_to_boot(&world);
+    let ids = ImageIds { x86_64: IMAGE_X86_64_NEWER.to_owned(), arm64: IMAGE_ARM64.to_owned() };
+    pool.edits(both_architectures(&world, Ami { ids: Some(ids), ..Ami::default() }));
+    pool.reaches(&world, "Rolling").await;
+    pool.reaches(&world, "Preparing").await;
+    world.until("it is reported", || pool.state_of("AutoScalingGroupReady") == "False RequestInvalid").await;
+    let message = pool.condition("AutoScalingGroupReady").message;
+    assert!(message.contains("does not match the architecture"), "{message}");
+    world.waits(Duration::from_mins(10)).await;
+    assert!(before.iter().all(|id| pool.instances().contains(id)), "{}", world.summary());
+    pool.edits(arm64_alone);
+    // AWS refused the call until now, so the next attempt comes after a pause.
+    world.waits(Duration::from_mins(10)).await;
+    world.settles().await;
+    pool.is_of(3);
+    assert_eq!(pool.booted(&world), images);
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,6 +9,7 @@ use anyhow::{Result, anyhow, bail};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 /// Tag of groups that belong to an EKS managed node group (EKS User Guide, "Tagging").
 const NODE_GROUP: &str = "eks:nodegroup-name";
@@ -22,6 +23,8 @@ pub struct Found {
     pub template: TemplateVersion,
     /// The image of that version, if it can be read.
     pub image: Option<Image>,
+    /// The images of single instance types, as far as they can be read.
+    pub images_of_types: Vec<Image>,
     /// Names of its scaling policies.
     pub policies: Vec<String>,
     /// Names of its scheduled actions.
@@ -78,8 +81,32 @@ pub struct Group {
     pub max_instance_lifetime: Option<i64>,
     /// Its suspended processes.
     pub suspended_processes: Vec<Suspended>,
-    /// Set if it has a warm pool.
-    pub warm_pool_configuration: Option<Value>,
+    /// Its warm pool.
+    pub warm_pool_configuration: Option<WarmPool>,
+}
+
+/// A warm pool.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct WarmPool {
+    /// MinSize, in instances.
+    pub min_size: i32,
+    /// MaxGroupPreparedCapacity, in instances. Without a limit there is none, or it is -1.
+    pub max_group_prepared_capacity: Option<i32>,
+    /// `Stopped`, `Running` or `Hibernated`.
+    pub pool_state: Option<String>,
+    /// What becomes of instances that a scale-in picks.
+    pub instance_reuse_policy: ReusePolicy,
+    /// Set while it is being deleted.
+    pub status: Option<String>,
+}
+
+/// What becomes of instances that a scale-in picks.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ReusePolicy {
+    /// Whether they return to the warm pool.
+    pub reuse_on_scale_in: bool,
 }
 
 /// A suspended process.
@@ -166,6 +193,8 @@ pub struct Member {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct Image {
+    /// Its id.
+    pub image_id: String,
     /// Its name.
     pub name: String,
     /// `x86_64` or `arm64`.
@@ -186,6 +215,11 @@ impl Group {
         mixed
             .map(|policy| &policy.launch_template.launch_template_specification)
             .or(self.launch_template.as_ref())
+    }
+
+    /// What its mixed instances policy lets it launch.
+    pub(super) fn overrides(&self) -> impl Iterator<Item = &Override> {
+        self.mixed_instances_policy.iter().flat_map(|policy| &policy.launch_template.overrides)
     }
 
     /// The EKS managed node group that it belongs to.
@@ -240,13 +274,9 @@ pub async fn read(aws: &Aws, reads: &Reads<'_>, name: &str) -> Result<Found> {
     );
     let template = versions?.into_iter().next();
     let template = template.ok_or_else(|| anyhow!("launch template {id} has no version {version}"))?;
-    let image = match template.launch_template_data.image_id.as_deref() {
-        Some(id) if id.starts_with("ami-") => {
-            let images = list::<Image>(aws, "Images", &["ec2", "describe-images", "--image-ids", id]).await;
-            reads.or_warn(images).unwrap_or_default().into_iter().next()
-        }
-        Some(_) | None => None,
-    };
+    let of_template = template.launch_template_data.image_id.as_deref();
+    let image = images(aws, reads, of_template).await.into_iter().next();
+    let images_of_types = images(aws, reads, group.overrides().filter_map(|it| it.image_id.as_deref())).await;
     let mut unread = Vec::new();
     let stack = or_unread(stack(aws, &group).await, &mut unread).flatten();
     let hooks = or_unread(hooks, &mut unread).unwrap_or_default();
@@ -261,6 +291,7 @@ pub async fn read(aws: &Aws, reads: &Reads<'_>, name: &str) -> Result<Found> {
     Ok(Found {
         template,
         image,
+        images_of_types,
         policies: policies.into_iter().map(|it| it.policy_name).collect(),
         schedules: schedules.into_iter().map(|it| it.scheduled_action_name).collect(),
         refreshes: refreshes
@@ -275,6 +306,16 @@ pub async fn read(aws: &Aws, reads: &Reads<'_>, name: &str) -> Result<Found> {
         unread,
         group,
     })
+}
+
+/// Images with these ids, as far as they can be read. A launch template can have the name of a parameter instead.
+async fn images<'i>(aws: &Aws, reads: &Reads<'_>, ids: impl IntoIterator<Item = &'i str>) -> Vec<Image> {
+    let ids: BTreeSet<&str> = ids.into_iter().filter(|id| id.starts_with("ami-")).collect();
+    if ids.is_empty() {
+        return Vec::new();
+    }
+    let command: Vec<&str> = ["ec2", "describe-images", "--image-ids"].into_iter().chain(ids).collect();
+    reads.or_warn(list::<Image>(aws, "Images", &command).await).unwrap_or_default()
 }
 
 /// The CloudFormation stack that has the group. Its tag stays when the stack gives the group up.

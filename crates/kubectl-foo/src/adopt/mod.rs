@@ -10,6 +10,7 @@ mod options;
 mod pool;
 mod requirements;
 pub mod template;
+mod warm_pool;
 
 use crate::access::Reads;
 use crate::aws::Aws;
@@ -25,7 +26,7 @@ use foo_api::{FooMachinePool, FooNodeConfig};
 use found::Found;
 use kube::Resource;
 use manifest::{LONGEST_NAME, manifest_of, reference, without_defaults};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// The pool that adopts a group.
@@ -135,7 +136,11 @@ pub fn check_bootstrap(target: &InAws, secret: Option<&str>, cluster: &str) -> R
 /// No FooMachinePool can adopt it.
 pub fn of_found(found: &Found, adopter: &Adopter, cluster: &InAws) -> Result<Adoption> {
     let mut obstacles = obstacles::obstacles(found, cluster)?;
-    let pool::Written { spec, mut differences } = pool::spec(found)?;
+    let pool::Written { mut spec, mut differences } = pool::spec(found)?;
+    match warm_pool::warm_pool(&found.group, adopter.bootstrap_secret.is_some()) {
+        Ok(warm_pool) => spec.warm_pool = warm_pool,
+        Err(refused) => obstacles.push(refused),
+    }
     obstacles.extend(obstacles::of_tags(spec.tags.len()));
     differences.extend(obstacles::lifetime(&found.group));
     let mut objects = vec![manifest::<FooMachinePool>(adopter, None, &without_defaults(&spec)?)];
@@ -149,12 +154,17 @@ pub fn of_found(found: &Found, adopter: &Adopter, cluster: &InAws) -> Result<Ado
                 "no name of the image shows its family: set spec.family of the FooNodeConfig".to_owned(),
             );
         }
-        let spec = family.map_or_else(|| json!({}), |family| json!({ "family": family }));
-        objects.push(manifest::<FooNodeConfig>(adopter, None, &spec));
+        let mut node =
+            family.map_or_else(Map::new, |family| Map::from_iter([("family".to_owned(), json!(family))]));
+        if spec.warm_pool.is_some() {
+            node.insert("joinWhenInService".to_owned(), json!(true));
+        }
+        objects.push(manifest::<FooNodeConfig>(adopter, None, &Value::Object(node)));
         Bootstrap { config_ref: Some(reference::<FooNodeConfig>(&adopter.name)), ..Bootstrap::default() }
     };
     objects.push(machine_pool(found, adopter, bootstrap)?);
     let named = format!("{}/{}", adopter.namespace, adopter.name);
+    let renewed = spec.warm_pool.map(|_| warm_pool::RENEWED.to_owned());
     let consent = obstacles::consent(&found.group, &named, &cluster.region);
     Ok(Adoption {
         arn: found.group.arn.clone(),
@@ -162,7 +172,7 @@ pub fn of_found(found: &Found, adopter: &Adopter, cluster: &InAws) -> Result<Ado
         obstacles,
         differences,
         consent: consent.into_iter().collect(),
-        afterwards: obstacles::afterwards(found),
+        afterwards: obstacles::afterwards(found).into_iter().chain(renewed).collect(),
     })
 }
 

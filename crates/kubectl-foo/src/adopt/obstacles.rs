@@ -51,9 +51,6 @@ pub(super) fn obstacles(found: &Found, cluster: &InAws) -> Result<Vec<String>> {
     obstacles.extend(refreshes.iter().map(|refresh| {
         format!("instance refresh {refresh} replaces instances: wait until it ends, or cancel it")
     }));
-    if group.warm_pool_configuration.is_some() {
-        obstacles.push("the group has a warm pool, whose instances are not counted: delete it".to_owned());
-    }
     if is_autoscaled(group) {
         obstacles.push(
             "cluster-autoscaler finds the group by its tags: stop it, and use the one for Cluster API"
@@ -131,7 +128,7 @@ fn sets_size(what: &str) -> String {
 }
 
 fn of_capacity(group: &Group) -> impl Iterator<Item = String> {
-    let overrides = group.mixed_instances_policy.iter().flat_map(|policy| &policy.launch_template.overrides);
+    let overrides = group.overrides();
     let is_heavy = |weight: &str| weight != "1";
     let weighted = overrides.filter_map(|it| it.weighted_capacity.as_deref()).any(is_heavy);
     let weights = weighted.then(|| "the instance types have weights: set all to 1".to_owned());

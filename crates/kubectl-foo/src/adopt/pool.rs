@@ -11,11 +11,11 @@ use super::template::{Ebs, Interface, Mapping, Tags, TemplateData};
 use anyhow::{Result, anyhow, bail};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
-    Ami, DataVolume, MixedInstances, MixedInstancesOverride, Spot, SpotStrategy, Volume, VolumeType,
+    Ami, DataVolume, ImageIds, MixedInstances, MixedInstancesOverride, Spot, SpotStrategy, Volume, VolumeType,
 };
 use foo_api::shared::NetworkReference;
 use foo_model::names::TAG_PREFIX;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Devices that are the root volume of nearly all images (EC2 User Guide, "Device names for volumes").
 const USUAL_ROOTS: [&str; 2] = ["/dev/xvda", "/dev/sda1"];
@@ -46,6 +46,7 @@ pub(super) fn spec(found: &Found) -> Result<Written> {
     let name = &group.auto_scaling_group_name;
     let launch_template_name = template_name(found)?;
     let architecture = image.as_ref().map(|image| image.architecture.as_str());
+    let ami = images(found, &mut differences)?;
     let (instance_type, mixed_instances) = types(group, data, architecture, &mut differences)?;
     let (root_volume, volumes) = volumes(data, image.as_ref(), &mut differences);
     let subnets: Vec<NetworkReference> =
@@ -59,7 +60,7 @@ pub(super) fn spec(found: &Found) -> Result<Written> {
         adopt: true,
         instance_type,
         mixed_instances,
-        ami: ami(data.image_id.as_deref())?,
+        ami,
         iam_instance_profile: profile(data),
         ssh_key_name: data.key_name.clone(),
         security_groups: security_groups(data, &mut differences),
@@ -117,9 +118,6 @@ fn types(
         return Ok((Some(one), None));
     };
     let found = &policy.launch_template.overrides;
-    if found.iter().any(|it| it.image_id.is_some()) {
-        differences.push("images of single instance types: the FooMachinePool has one for all".to_owned());
-    }
     if found.iter().any(|it| it.launch_template_specification.is_some()) {
         differences
             .push("launch templates of single instance types: the FooMachinePool has one for all".to_owned());
@@ -162,6 +160,39 @@ fn types(
         spot_max_price: distribution.spot_max_price.clone().filter(|price| !price.is_empty()),
     };
     Ok((None, Some(mixed)))
+}
+
+/// The image of the launch template, or those of the instance types, if they are one for each architecture.
+fn images(found: &Found, differences: &mut Vec<String>) -> Result<Ami> {
+    let of_template = found.template.launch_template_data.image_id.as_deref();
+    if found.group.overrides().all(|it| it.image_id.is_none()) {
+        return ami(of_template);
+    }
+    let ids: BTreeSet<&str> =
+        found.group.overrides().filter_map(|it| it.image_id.as_deref().or(of_template)).collect();
+    // The response about the image of the launch template may have no id.
+    let of_template = found.image.iter().filter_map(|image| Some((of_template?, image)));
+    let of_types = found.images_of_types.iter().map(|image| (image.image_id.as_str(), image));
+    let known: Vec<(&str, &Image)> = of_template.chain(of_types).collect();
+    let of = |architecture: &str| {
+        let runs =
+            |id: &&&str| known.iter().any(|(known, it)| known == *id && it.architecture == architecture);
+        ids.iter().find(runs).map(|id| (*id).to_owned())
+    };
+    match (ids.len(), of("x86_64"), of("arm64")) {
+        (1, _, _) => ami(ids.first().copied()),
+        // Sets of attributes have one architecture.
+        (2, Some(x86_64), Some(arm64)) if found.group.overrides().all(|it| it.instance_type.is_some()) => {
+            Ok(Ami { ids: Some(ImageIds { x86_64, arm64 }), ..Ami::default() })
+        }
+        _ => {
+            differences.push(
+                "images of single instance types: the FooMachinePool has one for each architecture"
+                    .to_owned(),
+            );
+            ami(found.template.launch_template_data.image_id.as_deref())
+        }
+    }
 }
 
 fn ami(image: Option<&str>) -> Result<Ami> {

@@ -12,8 +12,13 @@ use kube::{Resource as _, ResourceExt as _};
 use std::collections::BTreeMap;
 
 /// Conditions that are well when they are True. Of all others a False for a good reason is not printed.
-pub(crate) const WELL_WHEN_TRUE: [&str; 4] =
-    ["CredentialsReady", "LaunchTemplateReady", "AutoScalingGroupReady", "CapacityAvailable"];
+pub(crate) const WELL_WHEN_TRUE: [&str; 5] = [
+    "CredentialsReady",
+    "LaunchTemplateReady",
+    "AutoScalingGroupReady",
+    "CapacityAvailable",
+    "WarmPoolReady",
+];
 
 /// The explanation of one pool at that moment. Ends with a new line.
 pub fn explain(facts: &Facts, now: Timestamp) -> String {
@@ -30,7 +35,7 @@ pub fn explain(facts: &Facts, now: Timestamp) -> String {
     text
 }
 
-/// How many instances are desired, exist, are ready and up to date.
+/// How many instances are desired, exist, are ready and up to date, and how many wait in a warm pool.
 pub(crate) fn sizes(pool: &FooMachinePool) -> String {
     let Some(status) = &pool.status else {
         return "the manager has not reported on it yet".to_owned();
@@ -41,8 +46,9 @@ pub(crate) fn sizes(pool: &FooMachinePool) -> String {
         return "number of instances: not known yet".to_owned();
     }
     let count = |count: Option<i32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
+    let warm = status.warm_pool.map(|pool| format!(", {} in the warm pool", pool.size)).unwrap_or_default();
     format!(
-        "{} desired, {} current, {} ready, {} up to date",
+        "{} desired, {} current, {} ready, {} up to date{warm}",
         count(status.desired_replicas),
         count(status.replicas),
         count(status.ready_replicas),

@@ -129,6 +129,8 @@ fn instance_type(it: &Value) -> InstanceTypeInfo {
         network_cards: number(it, "/NetworkInfo/MaximumNetworkCards").max(1),
         efa_interfaces: number(it, "/NetworkInfo/EfaInfo/MaximumEfaInterfaces"),
         bandwidth_weightings: weightings.filter_map(|name| name.parse().ok()).collect(),
+        // No check needs them.
+        addresses: None,
     }
 }
 

@@ -22,6 +22,8 @@ use std::collections::BTreeMap;
 
 /// Setting with the tags of what is launched.
 const TAGS: &str = "TagSpecifications";
+/// Stands among the settings for the image of arm64 types, which is a setting of the group.
+const ARM64_IMAGE: &str = "ImageId (arm64)";
 /// Settings whose values are not shown: they may contain secrets.
 const SECRET: [&str; 1] = ["UserData"];
 
@@ -59,6 +61,9 @@ pub struct Version {
     pub failed: bool,
     /// Image.
     pub image: Option<String>,
+    /// Image of arm64 types, if they have another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm64_image: Option<String>,
     /// Instance type; of several the first one.
     pub instance_type: Option<String>,
     /// In which settings it differs from the version before, in AWS's names.
@@ -169,10 +174,13 @@ fn history(
     }
     let mut versions: Vec<Version> = Vec::new();
     for it in shown {
-        let settings = comparable(it.launch_template_data);
+        let hashes = TemplateHashes::parse(&it.version_description);
+        let arm64_image = hashes.as_ref().and_then(|hashes| Some(hashes.arm64_image.as_ref()?.to_string()));
+        let mut settings = comparable(it.launch_template_data);
+        settings.extend(arm64_image.iter().map(|image| (ARM64_IMAGE.to_owned(), json!(image))));
         let changes = versions.last().map(|before| changes(&before.settings, &settings));
         let text = |name: &str| settings.get(name).and_then(Value::as_str).map(str::to_owned);
-        let hash = TemplateHashes::parse(&it.version_description).map(|hashes| hashes.spec.to_string());
+        let hash = hashes.map(|hashes| hashes.spec.to_string());
         versions.push(Version {
             failed: hash.as_ref().is_some_and(|hash| failed.contains(hash)),
             hash,
@@ -181,6 +189,7 @@ fn history(
             instances: instances.get(&it.version_number).copied().unwrap_or_default(),
             launches: it.version_number == template.version,
             image: text("ImageId"),
+            arm64_image,
             instance_type: text("InstanceType"),
             changes: changes.unwrap_or_default(),
             settings,
@@ -260,8 +269,8 @@ pub fn text(history: &History, width: Width) -> String {
 pub struct Undo {
     /// The version.
     pub version: i64,
-    /// Its image, if that changes.
-    pub image: Option<String>,
+    /// Those of its images that the spec does not have.
+    pub images: Vec<String>,
     /// The patch of the FooMachinePool.
     pub patch: Value,
     /// What it changes, in words.
@@ -287,17 +296,21 @@ pub fn undo(history: &History, pool: &FooMachinePool, to: Option<i64>) -> Result
     if status.is_none_or(|it| it.observed_generation != pool.metadata.generation) {
         bail!("the manager has not reported on the newest spec of FooMachinePool {} yet", history.pool);
     }
-    let looked_up = status.and_then(|it| it.image.as_ref()).map(|it| it.id.clone());
-    let (image, instance_type) = (pool.spec.ami.id.clone().or(looked_up), &pool.spec.instance_type);
+    let looked_up = status.and_then(|it| it.image.as_ref());
+    let image = pool.spec.ami.id.clone().or_else(|| Some(looked_up?.id.clone()));
+    let arm64_image = looked_up.and_then(|it| Some(it.arm64.as_ref()?.id.clone()));
+    let instance_type = &pool.spec.instance_type;
+    let has_images = |it: &Version| it.image == image && it.arm64_image == arm64_image;
     // Of a pool with several types the template has one that does not count.
     let differs =
-        |it: &&Version| it.image != image || instance_type.is_some() && it.instance_type != *instance_type;
+        |it: &&Version| !has_images(it) || instance_type.is_some() && it.instance_type != *instance_type;
     let launches = history.versions.iter().find(|it| it.launches);
     let launches = launches
         .ok_or_else(|| anyhow!("AWS does not have the version that new instances are launched from"))?;
     // AWS chose the types of a version without one, by attributes that the spec does not have any more.
     let has_type = |it: &Version| instance_type.is_none() || it.instance_type.is_some();
-    let usable = |it: &&Version| !it.failed && has_type(it) && differs(it);
+    let fits_types = |it: &Version| it.arm64_image.is_some() == arm64_image.is_some();
+    let usable = |it: &&Version| !it.failed && has_type(it) && fits_types(it) && differs(it);
     let target = match to {
         Some(number) => history.versions.iter().find(|it| it.number == number),
         None => Some(launches)
@@ -314,22 +327,41 @@ pub fn undo(history: &History, pool: &FooMachinePool, to: Option<i64>) -> Result
             target.number
         );
     }
+    if !fits_types(target) {
+        bail!(
+            "version {} has images of other architectures than the instance types of the spec: change spec.ami and spec.mixedInstances",
+            target.number
+        );
+    }
     let mut found = Undo {
         version: target.number,
-        image: target.image.clone().filter(|_| target.image != image),
+        images: Vec::new(),
         patch: Value::Null,
         changes: Vec::new(),
         left: Vec::new(),
     };
     let mut spec = Map::new();
-    if let Some(to) = &found.image {
+    if let Some(to) = target.image.as_ref().filter(|_| !has_images(target)) {
+        let arm64 = arm64_image.as_ref().zip(target.arm64_image.as_ref());
+        let pairs = std::iter::once((image.as_ref(), to)).chain(arm64.map(|(from, to)| (Some(from), to)));
+        let changed: Vec<_> = pairs.filter(|(from, to)| *from != Some(*to)).collect();
+        found.images = changed.iter().map(|(_, to)| (*to).clone()).collect();
+        let from_to = |(from, to): &(Option<&String>, &String)| {
+            format!("{} -> {to}", from.map_or("none", String::as_str))
+        };
+        let changed: Vec<String> = changed.iter().map(from_to).collect();
+        let names_ids = pool.spec.ami.id.is_some() || pool.spec.ami.ids.is_some();
+        let pinned = if names_ids { "" } else { ", which is not looked up any more" };
+        let (field, id, ids) = match arm64 {
+            Some((_, arm64)) => ("ids", Value::Null, json!({"x86_64": to, "arm64": arm64})),
+            None => ("id", json!(to), Value::Null),
+        };
+        found.changes.push(format!("spec.ami.{field}: {}{pinned}", changed.join(", ")));
         // Of several ways to name an image a spec has one.
-        let ami =
-            json!({"id": to, "ssmParameter": null, "lookup": null, "recommended": null, "policy": null});
+        let ami = json!({
+            "id": id, "ids": ids, "ssmParameter": null, "lookup": null, "recommended": null, "policy": null,
+        });
         spec.insert("ami".to_owned(), ami);
-        let from = image.as_deref().unwrap_or("none");
-        let pinned = if pool.spec.ami.id.is_none() { ", which is not looked up any more" } else { "" };
-        found.changes.push(format!("spec.ami.id: {from} -> {to}{pinned}"));
     }
     if let (Some(from), Some(to)) = (instance_type, &target.instance_type)
         && from != to
@@ -339,7 +371,8 @@ pub fn undo(history: &History, pool: &FooMachinePool, to: Option<i64>) -> Result
     }
     let others = changes(&launches.settings, &target.settings);
     let others = others.iter().map(|change| change.split(':').next().unwrap_or_default().to_owned());
-    found.left = others.filter(|name| !["ImageId", "InstanceType"].contains(&name.as_str())).collect();
+    let of_spec = ["ImageId", ARM64_IMAGE, "InstanceType"];
+    found.left = others.filter(|name| !of_spec.contains(&name.as_str())).collect();
     if spec.is_empty() {
         let what = if instance_type.is_some() { "image and instance type" } else { "image" };
         bail!("the spec has the {what} of version {} already", target.number);
@@ -367,8 +400,8 @@ pub async fn carry_out(
     let History { namespace, pool: name, region, .. } = history;
     let pool: FooMachinePool = get(reads, namespace, name).await?;
     let undo = undo(history, &pool, to)?;
-    if let Some(image) = &undo.image {
-        let aws = Aws::new(region.as_str(), profile);
+    let aws = Aws::new(region.as_str(), profile);
+    for image in &undo.images {
         let read: Value = aws.ask("ec2", "describe-images", &json!({"ImageIds": [image]})).await?;
         let state = read.pointer("/Images/0/State").and_then(Value::as_str).unwrap_or("not found");
         if state != "available" {
@@ -377,10 +410,10 @@ pub async fn carry_out(
     }
     patch_pool(reads.client, namespace, name, &undo.patch, dry_run).await?;
     let how = if dry_run { "would return" } else { "returned" };
-    let what = match (undo.image.is_some(), undo.changes.len()) {
-        (true, 1) => "image",
-        (false, _) => "instance type",
-        (true, _) => "image and instance type",
+    let what = match (undo.images.is_empty(), undo.changes.len()) {
+        (false, 1) => "image",
+        (true, _) => "instance type",
+        (false, _) => "image and instance type",
     };
     let mut text = String::new();
     line(&mut text, &said(name, &format!("{how} to the {what} of version {}", undo.version)));
@@ -396,6 +429,7 @@ pub async fn carry_out(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foo_api::pool::Arm64ImageStatus;
 
     fn shown(number: i64, image: &str, user_data: &str, hash: &str) -> Shown {
         let tags = json!([{"ResourceType": "instance", "Tags": [
@@ -448,7 +482,7 @@ mod tests {
         pool
     }
 
-    const WITHOUT_LOOKUP: [&str; 4] = ["ssmParameter", "lookup", "recommended", "policy"];
+    const WITHOUT_LOOKUP: [&str; 5] = ["ids", "ssmParameter", "lookup", "recommended", "policy"];
 
     fn ami(id: &str) -> Value {
         let mut ami: Map<String, Value> =
@@ -501,6 +535,34 @@ mod tests {
         let mut seen = pool(&spec);
         seen.metadata.resource_version = Some("7".to_owned());
         assert_eq!(undo(&read(), &seen, None).unwrap().patch["metadata"], json!({"resourceVersion": "7"}));
+    }
+
+    /// The group has the image of arm64 types, and the description of the version records it.
+    #[test]
+    fn an_undo_returns_to_the_images_of_both_architectures() {
+        let mut before = shown(1, "ami-1", "b2xk", "h1");
+        before.version_description += " arm64=ami-7";
+        let mut now = shown(2, "ami-1", "b2xk", "h2");
+        now.version_description += " arm64=ami-8";
+        let template =
+            LaunchTemplateStatus { id: "lt-1".to_owned(), version: 2, spec_hash: "v1-h2".to_owned() };
+        let versions = history(vec![before, now], &[], &template, &[]);
+        assert_eq!(versions[0].changes, ["ImageId (arm64): ami-7 -> ami-8"]);
+        let both = History { versions, ..read() };
+        let types = json!([{"instanceType": "m7i.large"}, {"instanceType": "m7g.large"}]);
+        let ids = json!({"x86_64": "ami-1", "arm64": "ami-8"});
+        let mut mixed = pool(&json!({"ami": {"ids": ids}, "mixedInstances": {"overrides": types}}));
+        let image = mixed.status.as_mut().unwrap().image.as_mut().unwrap();
+        "ami-1".clone_into(&mut image.id);
+        image.arm64 = Some(Arm64ImageStatus { id: "ami-8".to_owned(), source: "image ami-8".to_owned() });
+        let found = undo(&both, &mixed, None).unwrap();
+        assert_eq!(found.changes, ["spec.ami.ids: ami-8 -> ami-7"]);
+        assert_eq!(found.images, ["ami-7"], "the other one is in use");
+        let ids = json!({"x86_64": "ami-1", "arm64": "ami-7"});
+        let ami = &found.patch["spec"]["ami"];
+        assert_eq!((&ami["ids"], &ami["id"], found.left), (&ids, &Value::Null, Vec::<String>::new()));
+        let refused = undo(&read(), &mixed, Some(1)).unwrap_err().to_string();
+        assert!(refused.starts_with("version 1 has images of other architectures"), "{refused}");
     }
 
     #[test]

@@ -92,6 +92,36 @@ fn with_consent_and_a_secret_nothing_is_left_to_say() {
     assert_eq!(bootstrap, &json!({"dataSecretName": "join"}));
 }
 
+#[test]
+fn a_warm_pool_of_stopped_instances_is_taken_over_with_user_data_that_wait() {
+    let with = |config: Value, secret: Option<&str>| {
+        let mut group = plain();
+        group["WarmPoolConfiguration"] = config;
+        let adopter = Adopter { bootstrap_secret: secret.map(str::to_owned), ..adopter() };
+        of_found(&found(group, simple()), &adopter, &cluster()).unwrap()
+    };
+    let adoption = with(json!({"MinSize": 1, "PoolState": "Stopped"}), None);
+    let warm_pool = &adoption.objects[0]["spec"]["warmPool"];
+    assert_eq!(warm_pool, &json!({"minSize": 1, "maxPreparedCapacity": 6, "state": "Stopped"}));
+    assert_eq!(adoption.objects[1]["spec"]["joinWhenInService"], json!(true));
+    assert!(adoption.obstacles.is_empty(), "{:?}", adoption.obstacles);
+    assert!(adoption.afterwards.iter().any(|line| line.contains("warm pool")), "{:?}", adoption.afterwards);
+    let limited = with(json!({"MinSize": 0, "MaxGroupPreparedCapacity": 4}), None);
+    assert_eq!(limited.objects[0]["spec"]["warmPool"]["maxPreparedCapacity"], 4);
+    for (config, secret) in [
+        (json!({"PoolState": "Running"}), None),
+        (json!({"PoolState": "Hibernated"}), None),
+        (json!({"MinSize": 0, "MaxGroupPreparedCapacity": 0}), None),
+        (json!({"MinSize": 1}), Some("join")),
+    ] {
+        let refused = with(config, secret);
+        assert!(refused.obstacles.iter().any(|line| line.contains("warm pool")), "{:?}", refused.obstacles);
+        assert_eq!(refused.objects[0]["spec"].get("warmPool"), None);
+    }
+    let ending = with(json!({"MinSize": 1, "Status": "PendingDelete"}), None);
+    assert_eq!((ending.objects[0]["spec"].get("warmPool"), ending.obstacles.len()), (None, 0));
+}
+
 /// As eksctl, cluster-autoscaler, a node termination handler and a person at night leave it.
 #[test]
 fn everything_in_the_way_and_everything_that_is_lost_is_named() {
@@ -124,7 +154,7 @@ fn everything_in_the_way_and_everything_that_is_lost_is_named() {
     group["Instances"][1]["LifecycleState"] = json!("Standby");
     group["MaxInstanceLifetime"] = json!(1_209_600);
     group["HealthCheckType"] = json!("EC2,ELB");
-    group["WarmPoolConfiguration"] = json!({"MinSize": 1});
+    group["WarmPoolConfiguration"] = json!({"MinSize": 1, "InstanceReusePolicy": {"ReuseOnScaleIn": true}});
     group["DesiredCapacityType"] = json!("vcpu");
     group["DesiredCapacity"] = json!(3);
     group["VPCZoneIdentifier"] = json!("subnet-1,subnet-9");
@@ -199,6 +229,37 @@ fn spot_instances_of_a_launch_template_stay_spot_instances() {
     assert_eq!(spec["securityGroups"], json!([{"id": "sg-1"}]));
     // A launch template of the group's name is the other tool's.
     assert_eq!(spec["launchTemplateName"], "workers-of-eksctl-foo");
+}
+
+#[test]
+fn images_of_both_architectures_stay_and_others_are_named() {
+    let adopted = |overrides: Value| {
+        let mut group = plain();
+        group["LaunchTemplate"] = Value::Null;
+        let template = json!({"LaunchTemplateId": "lt-1", "Version": "3"});
+        let template = json!({"LaunchTemplateSpecification": template, "Overrides": overrides});
+        group["MixedInstancesPolicy"] = json!({"LaunchTemplate": template});
+        let mut found = found(group, simple());
+        found.image.as_mut().unwrap().architecture = "x86_64".to_owned();
+        let images = [("ami-2", "arm64"), ("ami-3", "x86_64")];
+        let images = images.map(|(id, runs)| json!({"ImageId": id, "Architecture": runs}));
+        found.images_of_types = serde_json::from_value(json!(images)).unwrap();
+        let adoption = of_found(&found, &adopter(), &cluster()).unwrap();
+        let is_named = |it: &String| it.starts_with("images of single instance types");
+        (adoption.objects[0]["spec"]["ami"].clone(), adoption.differences.iter().any(is_named))
+    };
+    let of = |name: &str| json!({"InstanceType": name});
+    let with = |name: &str, image: &str| json!({"InstanceType": name, "ImageId": image});
+    let ids = |x86_64: &str, arm64: &str| json!({"ids": {"x86_64": x86_64, "arm64": arm64}});
+    for (overrides, expected) in [
+        (json!([of("m7i.large"), with("m7g.large", "ami-2")]), (ids("ami-1", "ami-2"), false)),
+        (json!([with("m7g.large", "ami-2"), with("m7i.large", "ami-3")]), (ids("ami-3", "ami-2"), false)),
+        (json!([with("m7i.large", "ami-3"), with("m6i.large", "ami-3")]), (json!({"id": "ami-3"}), false)),
+        (json!([of("m7i.large"), with("m6i.large", "ami-3")]), (json!({"id": "ami-1"}), true)),
+        (json!([of("m7i.large"), with("m7g.large", "ami-unread")]), (json!({"id": "ami-1"}), true)),
+    ] {
+        assert_eq!(adopted(overrides.clone()), expected, "{overrides}");
+    }
 }
 
 #[test]

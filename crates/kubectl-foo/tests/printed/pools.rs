@@ -1,6 +1,7 @@
 //! Pools.
 
 use crate::{NOW, condition, conditions, event, is_printed};
+use foo_api::pool::WarmPoolStatus;
 use foo_api::{FooMachine, FooMachinePool};
 use kubectl_foo::capi::Machine;
 use kubectl_foo::explain;
@@ -82,6 +83,15 @@ fn a_settled_object_is_explained_briefly() {
             events: vec![event("Warning", "2026-11-21T08:00:00.000000Z", "InstanceMissing", "long ago")],
         },
     );
+}
+
+#[test]
+fn instances_in_a_warm_pool_are_counted_apart() {
+    let mut pool = pool(&[condition("Ready", "True", "Ready", "")]);
+    pool.status.as_mut().unwrap().warm_pool = Some(WarmPoolStatus { size: 2 });
+    let facts = Facts { pool, foo_machines: Vec::new(), machines: Vec::new(), events: Vec::new() };
+    let text = explain::pool(&facts, NOW.parse().unwrap());
+    assert!(text.contains("3 ready, 3 up to date, 2 in the warm pool"), "{text}");
 }
 
 #[test]

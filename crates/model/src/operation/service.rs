@@ -47,6 +47,8 @@ impl Operation {
             | Self::DescribeNotificationConfigurations
             | Self::PutNotificationConfiguration
             | Self::DeleteNotificationConfiguration
+            | Self::PutWarmPool
+            | Self::DeleteWarmPool
             | Self::AttachTrafficSources
             | Self::DetachTrafficSources
             | Self::SetInstanceProtection

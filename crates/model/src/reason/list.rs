@@ -319,8 +319,12 @@ reasons! {
     "another `bandwidthWeighting`, none, or instance types that offer it"
 
     ArchitectureMismatch NeedsUser [LaunchTemplateReady False]
-    "image and instance type have different architectures"
-    "change one of the two"
+    "image and instance type have different architectures, or `spec.ami` names one image for types of both"
+    "change one of the two; for types of both architectures, [name an image of each](../concepts/pools.md#both-architectures-in-one-pool)"
+
+    ImagesNotCombinable NeedsUser [LaunchTemplateReady False]
+    "one launch template cannot have the images of both architectures: their root volumes have different device names, and the spec has a `rootVolume`; or their record does not fit beside that of `spec.userDataStorage`"
+    "the message names which: remove `spec.rootVolume`, or use images with the same device name; or shorten bucket and prefix"
 
     SecurityGroupNotFound NeedsUser [LaunchTemplateReady False, NetworkReady False]
     "no security group has this id or these tags"
@@ -468,7 +472,7 @@ reasons! {
     "process Launch of the group is suspended and instances are missing; the message has AWS's reason"
     "resume it. If AWS suspended it after launches had failed for a day: remove the cause; the manager resumes it when replicas, template or network change"
 
-    NoGroup Waiting [CapacityAvailable Unknown]
+    NoGroup Waiting [CapacityAvailable Unknown, WarmPoolReady Unknown]
     "this pool has no group yet"
     "`AutoScalingGroupReady`"
 
@@ -604,6 +608,23 @@ reasons! {
     AutoscalerAnnotationsInvalid NeedsUser [AutoscalerReady False]
     "cluster-autoscaler ignores all its node groups because of this MachinePool's annotations"
     "correct them ([annotations](autoscaler.md#annotations-on-the-machinepool))"
+
+    // WarmPoolReady.
+    WarmPoolReady Good [WarmPoolReady True]
+    "the group has the warm pool of the spec, and instances launched into it have the current launch template version"
+    ""
+
+    WarmPoolUpdating Waiting [WarmPoolReady False]
+    "the group's warm pool is being created, changed, renewed for a new launch template version, or deleted; the message says which, and what it waits for"
+    "wait. If AWS does not delete it for 10 min, the provider empties it, and roll-outs no longer wait for it: see the group's activities for what keeps its instances. A warm pool that is to be deleted can also be deleted by hand"
+
+    UserDataDoesNotWait NeedsUser [WarmPoolReady False]
+    "the user data from which the group is to launch are not known to wait in a warm pool before they join the cluster, so that waiting instances would be Nodes: the group gets no warm pool, and one that it has is deleted first"
+    "use a FooNodeConfig with `joinWhenInService`, or put the annotation `infrastructure.foo.com/waits-in-warm-pool: \"true\"` on the Secret of user data that do wait ([warm pools](../concepts/pools.md#warm-pools))"
+
+    WarmPoolNotOwned NeedsUser [WarmPoolReady False, PoolDeleting True]
+    "the group has a warm pool that another user created, whose instances may be Nodes with Pods: they run, hibernate, or were in the group. The provider neither changes nor deletes it"
+    "drain these Nodes and delete the warm pool: the provider then creates its own, or deletes the group of a pool that is being deleted. Without `spec.warmPool`, a pool that stays leaves it alone"
 
     // FooMachine.
     InService Good [MachineReady True]
@@ -1033,8 +1054,8 @@ reasons! {
     "what the condition `Ready` says"
 
     WaitingForFooMachinePool Waiting [NodeConfigReady False, DataSecretAvailable False]
-    "`spec.family` of the FooNodeConfig is not set, and the FooMachinePool whose image decides it does not exist yet"
-    "create the FooMachinePool that the MachinePool references, or set `spec.family`"
+    "the default of `spec.family`, or `spec.vpcCNI`, needs the FooMachinePool of the Nodes, which does not exist yet or does not report `status.maxPods` yet; the message says which"
+    "create the FooMachinePool that the MachinePool references; if it lasts: its conditions, whether it is paused, and the release of the infrastructure provider. Or set `spec.family`, and `spec.kubelet.maxPods` instead of `spec.vpcCNI`"
 
     WaitingForClusterFacts Waiting [NodeConfigReady False, DataSecretAvailable False]
     "the control plane does not report a fact of the cluster yet, or there is no kubeconfig; the message names it"

@@ -2,16 +2,16 @@
 
 use crate::Plan;
 use crate::action::{Action, GroupAction, InstanceAction, MachineAction, PoolAction};
-use crate::desired::{Desired, Goal, Size};
+use crate::desired::{Desired, Goal, Size, Wanted};
 use crate::memory::Memory;
 use crate::observed::{Ec2State, Finalizer, Observed};
-use foo_model::group::GroupStatus;
+use foo_model::group::{GroupStatus, TemplateChoice};
 use foo_model::hook::{COMPLETE_BEFORE_DEADLINE, HookConfig, LONGEST_WAIT, NODE_COMES};
 use foo_model::names::{self, TAG_INSTALLATION};
 use foo_model::{
     Adoption, Decrement, FooMachine, Group, Instance, InstanceId, InstancesMix, LaunchTemplateId,
     LifecycleState, Machine, MachineName, MachinePause, NodeState, Process, Protection, RemovalMark,
-    SpecHash, TemplateVersion,
+    SignalKind, SpecHash, TemplateRecord, TemplateVersion, WarmPool, WarmState,
 };
 use std::collections::BTreeMap;
 
@@ -104,6 +104,15 @@ impl<'a> Facts<'a> {
     pub(super) fn waits(&self, id: &InstanceId) -> bool {
         let lifecycle = self.instances.get(id).map(|instance| &instance.lifecycle);
         lifecycle == Some(&LifecycleState::TerminatingWait)
+    }
+
+    /// Whether AWS announced that it waits for a terminating hook on its way out of the provider's warm pool, and it is no member of the
+    /// group.
+    pub(super) fn leaves_warm_pool(&self, id: &InstanceId) -> bool {
+        let signal = self.observed.signals.get(id);
+        let announced = signal.is_some_and(|signal| signal.kind == SignalKind::LeavesWarmPool);
+        let is_own = self.observed.applied.warm_pool.is_some();
+        announced && is_own && !self.instances.contains_key(id)
     }
 
     /// Whether nothing is lost when AWS terminates it: it was drained, there is nothing to drain, or AWS
@@ -272,8 +281,42 @@ impl<'a> Facts<'a> {
         id: &LaunchTemplateId,
         version: TemplateVersion,
     ) -> Option<&'a SpecHash> {
+        self.record_of(id, version)?.spec_hash.as_ref()
+    }
+
+    /// What is known of a version of the launch template.
+    pub(super) fn record_of(
+        &self,
+        id: &LaunchTemplateId,
+        version: TemplateVersion,
+    ) -> Option<&'a TemplateRecord> {
         let template = self.observed.template.seen()?.as_ref().filter(|template| template.id == *id)?;
-        template.versions.iter().find(|record| record.version == version)?.spec_hash.as_ref()
+        template.versions.iter().find(|record| record.version == version)
+    }
+
+    /// Whether the group launches this version of a template.
+    pub(super) fn group_launches(&self, id: &LaunchTemplateId, version: TemplateVersion) -> bool {
+        let launches = self.group.and_then(|group| group.template.as_ref());
+        launches == Some(&(id.clone(), TemplateChoice::Version(version)))
+    }
+
+    /// Whether the user data of a version are those of the pool, and wait in a warm pool.
+    pub(super) fn waits_in_warm_pool(&self, id: &LaunchTemplateId, version: TemplateVersion) -> bool {
+        let Wanted::Ready(wanted) = &self.desired.template else { return false };
+        let record = self.record_of(id, version);
+        let has_wanted_data = record.is_some_and(|it| it.data_hash.as_ref() == Some(&wanted.data_hash));
+        wanted.waits_in_warm_pool && has_wanted_data
+    }
+
+    /// Whether AWS launches instances into the group's warm pool.
+    pub(super) fn fills_warm_pool(&self) -> bool {
+        self.group.and_then(|group| group.warm_pool).is_some_and(WarmPool::launches)
+    }
+
+    /// Whether no Pod ends with the group's warm pool, whatever its user data are: its instances were never in the group, and are stopped.
+    pub(super) fn warm_pool_has_no_pods(&self) -> bool {
+        let settings = self.group.and_then(|group| group.warm_pool).map(|pool| pool.settings);
+        settings.is_some_and(|settings| settings.state == WarmState::Stopped && !settings.reuse)
     }
 
     /// The content that the Machine's instance was launched from.
@@ -416,6 +459,8 @@ pub(super) fn depends_on_size(action: &Action) -> bool {
             | GroupAction::DetachTargetGroups { .. }
             | GroupAction::PutNotifications { .. }
             | GroupAction::DeleteNotifications { .. }
+            | GroupAction::PutWarmPool { .. }
+            | GroupAction::DeleteWarmPool { .. }
             | GroupAction::DeleteGroup { .. },
         )
         | Action::Machine(
@@ -462,6 +507,8 @@ pub(super) fn desired_after(action: &Action, desired: u32) -> u32 {
             | GroupAction::DetachTargetGroups { .. }
             | GroupAction::PutNotifications { .. }
             | GroupAction::DeleteNotifications { .. }
+            | GroupAction::PutWarmPool { .. }
+            | GroupAction::DeleteWarmPool { .. }
             | GroupAction::DeleteGroup { .. },
         )
         | Action::Pool(_)

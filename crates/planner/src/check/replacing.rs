@@ -5,11 +5,12 @@ use super::facts::Facts;
 use super::rule::{Found, Violation};
 use super::sizes::{staying_instances, target};
 use crate::action::{Action, GroupAction, MachineAction, Precondition};
-use crate::desired::{Goal, OnFailure, Strategy, Wanted};
+use crate::desired::{Goal, OnFailure, Strategy, Template, Wanted};
 use crate::observed::Verdict;
 use foo_model::{
-    HealthInGroups, Instance, LifecycleState, Machine, MachineName, Maintenance, NodeState, SpecHash,
-    TemplateVersion, count, health_in,
+    HealthInGroups, Instance, InstanceType, InstancesMix, LaunchTemplateId, LifecycleState, Machine,
+    MachineName, Maintenance, MixOverride, NodeState, SpecHash, TemplateRecord, TemplateVersion, count,
+    health_in,
 };
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -18,6 +19,7 @@ pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
     stays_available(facts, found);
     replaces_in_windows(facts, found);
     launches_no_quarantined(facts, found);
+    launches_images_of_version(facts, found);
 }
 
 /// Whether MachineHealthCheck marked it as unhealthy, a load balancer reports it as such, or its Node is late.
@@ -216,17 +218,66 @@ fn serves(facts: &Facts<'_>, name: &MachineName) -> bool {
     runs && machine.node == NodeState::Ready && long_enough
 }
 
+/// What an action lets the group launch: the version of a launch template, and the mix of types.
+fn launched(action: &Action) -> Option<(&LaunchTemplateId, TemplateVersion, Option<&InstancesMix>)> {
+    match action {
+        Action::Group(GroupAction::CreateGroup(group)) => {
+            let (id, version) = &group.template;
+            Some((id, *version, group.mix.as_ref()))
+        }
+        Action::Group(GroupAction::UpdateGroup { change, .. }) => {
+            let (id, version, mix) = change.template.as_ref()?;
+            Some((id, *version, mix.as_ref()))
+        }
+        _ => None,
+    }
+}
+
+/// Images that a mix names are content, too: they are those that its launch template version records.
+fn launches_images_of_version(facts: &Facts<'_>, found: &mut Found) {
+    for (id, version, mix) in facts.actions.iter().filter_map(launched) {
+        let Some(record) = facts.record_of(id, version) else { continue };
+        let boots = |choice: &MixOverride| boots_its_image(facts, record, choice);
+        let all = mix.is_none_or(|mix| !mix.overrides.is_empty() && mix.overrides.iter().all(boots));
+        found.check(all && !lacks_types(facts, record, mix), || Violation::LaunchesOtherImages { version });
+    }
+}
+
+/// Whether a type boots the image of its architecture, which the mix of the spec shows.
+fn boots_its_image(facts: &Facts<'_>, record: &TemplateRecord, choice: &MixOverride) -> bool {
+    let wanted = facts.desired.group.mix.as_ref();
+    let of_spec = choice.instance_type().and_then(|name| wanted?.naming(name));
+    match choice {
+        MixOverride::Requirements(_) => true,
+        MixOverride::Type(_) => !matches!(of_spec, Some(MixOverride::WithImage { .. })),
+        MixOverride::WithImage { instance_type: _, image } => {
+            record.arm64_image.as_ref() == Some(image) && !matches!(of_spec, Some(MixOverride::Type(_)))
+        }
+    }
+}
+
+/// Whether types of the spec are left out that have an image. While other content than that of the spec is launched, types that the
+/// group does not have may be.
+fn lacks_types(facts: &Facts<'_>, record: &TemplateRecord, mix: Option<&InstancesMix>) -> bool {
+    let Some(wanted) = &facts.desired.group.mix else { return false };
+    let of_spec = |template: &Template| record.spec_hash.as_ref() == Some(&template.spec_hash);
+    let is_of_spec = matches!(&facts.desired.template, Wanted::Ready(template) if of_spec(template));
+    let group = facts.group.filter(|_| !is_of_spec);
+    let has =
+        |mix: Option<&InstancesMix>, name: &InstanceType| mix.is_some_and(|mix| mix.naming(name).is_some());
+    let is_lost =
+        |name: &InstanceType| !has(mix, name) && group.is_none_or(|group| has(group.mix.as_ref(), name));
+    let bootable = |choice: &&MixOverride| match choice {
+        MixOverride::WithImage { .. } => record.arm64_image.is_some(),
+        MixOverride::Type(_) | MixOverride::Requirements(_) => true,
+    };
+    wanted.overrides.iter().filter(bootable).filter_map(MixOverride::instance_type).any(is_lost)
+}
+
 fn launches_no_quarantined(facts: &Facts<'_>, found: &mut Found) {
     let Some(bad) = failed_content(facts) else { return };
     for action in facts.actions {
-        let choice = match action {
-            Action::Group(GroupAction::CreateGroup(group)) => Some((&group.template.0, group.template.1)),
-            Action::Group(GroupAction::UpdateGroup { change, .. }) => {
-                change.template.as_ref().map(|(id, version, _)| (id, *version))
-            }
-            _ => None,
-        };
-        let launches = choice.and_then(|(id, version)| facts.hash_of_version(id, version));
+        let launches = launched(action).and_then(|(id, version, _)| facts.hash_of_version(id, version));
         let another = !good_ones(facts).is_empty();
         found.check(!another || launches != Some(bad), || Violation::LaunchesQuarantined {
             hash: bad.clone(),

@@ -1,7 +1,7 @@
 //! The rules by name, and their violations.
 
 use crate::action::ActionKind;
-use foo_model::{GroupName, InstanceId, MachineName, SpecHash};
+use foo_model::{GroupName, InstanceId, MachineName, SpecHash, TemplateVersion};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -143,9 +143,12 @@ pub enum Violation {
     HookDeletedEarly,
     /// What the spec does not name is removed from the group, or what it names is set, without a record that it was named.
     Unrecorded {
-        /// The hook, process or topic.
+        /// The hook, process, topic or warm pool.
         name: String,
     },
+    /// A warm pool gets instances that may join the cluster, or may have been Nodes, or have another launch template version than the record
+    /// says.
+    WarmsUnsuitable,
     /// A decision on size with an old observation, or before the manager is settled.
     BeforeSettled {
         /// The action.
@@ -239,6 +242,11 @@ pub enum Violation {
         /// Its spec hash.
         hash: SpecHash,
     },
+    /// The group is to launch other images than those of its launch template version, or lacks types that have one.
+    LaunchesOtherImages {
+        /// The version.
+        version: TemplateVersion,
+    },
 }
 
 /// The rules, with the numbers of the invariants in ARCHITECTURE.md.
@@ -278,6 +286,9 @@ pub enum Rule {
     ReplacesInWindows,
     /// I9: failed content is not launched again.
     LaunchesNoQuarantined,
+    /// I9: each instance type boots the image of its architecture that the launch template version records, and no type that has
+    /// one is left out.
+    LaunchesImagesOfVersion,
     /// Our finalizer stays on a FooMachine while its instance may be alive, and on the pool while anything
     /// that it owns is left. Of an instance that stays, the objects go only while Cluster API leaves them alone, and our
     /// hook after them.
@@ -286,7 +297,7 @@ pub enum Rule {
 
 impl Rule {
     /// All rules, for metrics.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::EndsOnlyReleased,
         Self::DeletesOnlyWithCause,
         Self::DesiredCoversExisting,
@@ -301,6 +312,7 @@ impl Rule {
         Self::StaysAvailable,
         Self::ReplacesInWindows,
         Self::LaunchesNoQuarantined,
+        Self::LaunchesImagesOfVersion,
         Self::FinalizersLast,
     ];
 
@@ -321,6 +333,7 @@ impl Rule {
             Self::StaysAvailable => "stays-available",
             Self::ReplacesInWindows => "replaces-in-windows",
             Self::LaunchesNoQuarantined => "launches-no-quarantined",
+            Self::LaunchesImagesOfVersion => "launches-images-of-version",
             Self::FinalizersLast => "finalizers-last",
         }
     }
@@ -346,6 +359,7 @@ impl Violation {
             | Self::TerminatedMissing { .. }
             | Self::LaunchesUnprotected { .. }
             | Self::ChangedUnsecured { .. }
+            | Self::WarmsUnsuitable
             | Self::ExcludedAlive { .. } => Rule::EndsOnlyReleased,
             Self::DeletedTwice { .. }
             | Self::DeletedAbsent { .. }
@@ -372,6 +386,7 @@ impl Violation {
             Self::TooFewAvailable { .. } => Rule::StaysAvailable,
             Self::ReplacedOutsideWindow { .. } => Rule::ReplacesInWindows,
             Self::LaunchesQuarantined { .. } => Rule::LaunchesNoQuarantined,
+            Self::LaunchesOtherImages { .. } => Rule::LaunchesImagesOfVersion,
         }
     }
 }
@@ -425,6 +440,9 @@ impl fmt::Display for Violation {
             Self::Unrecorded { name } => {
                 write!(f, "{name} is set or removed in the group, and the FooMachinePool does not record it")
             }
+            Self::WarmsUnsuitable => f.write_str(
+                "a warm pool gets instances that may join the cluster, or have another version than the record",
+            ),
             Self::FooMachineReleasedEarly { foo_machine } => {
                 write!(f, "FooMachine {foo_machine} loses its finalizer while its instance may exist")
             }
@@ -482,6 +500,12 @@ impl fmt::Display for Violation {
             }
             Self::LaunchesQuarantined { hash } => {
                 write!(f, "the group is to launch {hash} again, which failed before")
+            }
+            Self::LaunchesOtherImages { version } => {
+                write!(
+                    f,
+                    "the group is to launch other images or fewer types than launch template version {version} has"
+                )
             }
         }
     }

@@ -216,7 +216,8 @@ fn is_settled(condition: &Condition) -> bool {
         | ConditionKind::AutoScalingGroupReady
         | ConditionKind::CapacityAvailable
         | ConditionKind::CredentialsReady
-        | ConditionKind::AutoscalerReady => condition.status == Status::True,
+        | ConditionKind::AutoscalerReady
+        | ConditionKind::WarmPoolReady => condition.status == Status::True,
         ConditionKind::RollingOut
         | ConditionKind::ScalingUp
         | ConditionKind::ScalingDown

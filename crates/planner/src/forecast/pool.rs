@@ -14,8 +14,8 @@ use foo_model::{
     Decrement, Deletion, DeletionProtection, DeletionStage, DeletionTimeouts, FooMachine, Group, GroupChange,
     Health, HookName, Instance, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleHook,
     LifecycleState, Machine, MachineName, MachinePause, NewGroup, NodeState, Notifications, Process,
-    Protection, RemovalMark, Sizes, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, Uid, Zone,
-    count,
+    Protection, RemovalMark, Sizes, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, Uid,
+    WarmPool, Zone, count,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -73,6 +73,7 @@ impl Pool {
 
     /// Schedules what has begun already.
     fn resume(&mut self) {
+        self.edit(|group| group.warm_pool = group.warm_pool.filter(|pool| !pool.deleting));
         let has_machine =
             |name: &MachineName| self.observed.machines.iter().any(|machine| machine.name == *name);
         let bare: Vec<(MachineName, InstanceId)> = self
@@ -268,6 +269,7 @@ impl Pool {
                 data_hash: Some(hashes.data.clone()),
                 source_hash: hashes.source.clone(),
                 object: hashes.object.clone(),
+                arm64_image: hashes.arm64_image.clone(),
                 is_default: template.versions.is_empty(),
                 created,
             });
@@ -334,6 +336,11 @@ impl Pool {
                     seen.remove(topic);
                 }
             }
+            GroupAction::PutWarmPool { settings, .. } => self.edit(|group| {
+                let size = group.warm_pool.map_or(0, |pool| pool.size);
+                group.warm_pool = Some(WarmPool { settings: *settings, deleting: false, size });
+            }),
+            GroupAction::DeleteWarmPool { .. } => self.edit(|group| group.warm_pool = None),
             GroupAction::DeleteGroup { .. } => {
                 self.observed.group = LastRead::At { at: self.observed.now, seen: None };
             }
@@ -600,6 +607,7 @@ fn created(new: &NewGroup) -> Group {
         tags,
         status: GroupStatus::Active,
         deletion_protection: DeletionProtection::None,
+        warm_pool: None,
         instances: Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_GROUP, TAG_I
 use foo_model::{
     Adoption, Blocked, DeletionTimeouts, Group, GroupName, GroupSettings, HookName, InstancesMix,
     LifecycleHook, Maintenance, Notifications, Process, Seconds, SpecHash, Storage, StoredUserData, SubnetId,
-    TargetGroupArn, TemplateContent, TemplateHashes,
+    TargetGroupArn, TemplateContent, TemplateHashes, WarmPoolSettings,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -148,6 +148,9 @@ pub struct Template {
     pub source_hash: SpecHash,
     /// What the user data fetches from S3: it has to be there before a version with this content.
     pub object: Option<Box<StoredUserData>>,
+    /// Whether the user data wait in a warm pool, before they join the cluster, until the instance is in service.
+    #[serde(default)]
+    pub waits_in_warm_pool: bool,
 }
 
 /// Desired settings of the group.
@@ -167,7 +170,11 @@ pub struct GroupConfig {
     /// Processes to suspend, besides AZRebalance.
     #[serde(default)]
     pub suspended: BTreeSet<Process>,
-    /// The mix of types, if the pool has one.
+    /// Instances to start in advance. `None`: a warm pool of another user stays. Without `max_prepared`, as many as `min_size` wait in a
+    /// group whose replicas the provider manages.
+    #[serde(default)]
+    pub warm_pool: Option<WarmPoolSettings>,
+    /// The mix of types, if the pool has one, with the images of the desired content.
     pub mix: Option<InstancesMix>,
     /// Tags beside the ownership tags.
     pub tags: BTreeMap<String, String>,
@@ -366,6 +373,7 @@ impl Template {
             data: self.data_hash.clone(),
             source: Some(self.source_hash.clone()),
             object: self.object.as_ref().map(|object| object.place.clone()),
+            arm64_image: self.content.arm64_image.clone(),
         }
     }
 }

@@ -10,7 +10,7 @@ use foo_model::{
     Applied, AwsTime, Decrement, DeletionTimeouts, GroupChange, GroupName, HookName, InstanceId,
     LaunchTemplateId, LifecycleHook, MachineName, NewGroup, NotificationType, Process, SpecHash, Storage,
     StoredUserData, TargetGroupArn, TemplateContent, TemplateHashes, TemplateVersion, TopicArn, Uid,
-    UserData, Zone,
+    UserData, WarmPoolSettings, Zone,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -243,6 +243,20 @@ pub enum GroupAction {
         name: GroupName,
         /// Topic.
         topic: TopicArn,
+    },
+    /// Create the warm pool, or set all of its settings.
+    PutWarmPool {
+        /// Group.
+        name: GroupName,
+        /// Its settings.
+        settings: WarmPoolSettings,
+    },
+    /// Delete the warm pool with its instances, which are no Nodes, without their lifecycle hooks.
+    DeleteWarmPool {
+        /// Group.
+        name: GroupName,
+        /// The cause, for events and logs.
+        why: String,
     },
     /// Delete the empty group.
     DeleteGroup {
@@ -562,6 +576,11 @@ impl Action {
         }
     }
 
+    /// Whether it changes the group's warm pool.
+    pub fn changes_warm_pool(&self) -> bool {
+        matches!(self, Self::Group(GroupAction::PutWarmPool { .. } | GroupAction::DeleteWarmPool { .. }))
+    }
+
     /// Whether it changes the launch template.
     pub fn changes_template(&self) -> bool {
         match self {
@@ -592,6 +611,8 @@ impl GroupAction {
             | Self::DetachTargetGroups { name, .. }
             | Self::PutNotifications { name, .. }
             | Self::DeleteNotifications { name, .. }
+            | Self::PutWarmPool { name, .. }
+            | Self::DeleteWarmPool { name, .. }
             | Self::DeleteGroup { name } => name,
         }
     }
@@ -712,6 +733,8 @@ mod tests {
                 "DetachTargetGroups",
                 "PutNotifications",
                 "DeleteNotifications",
+                "PutWarmPool",
+                "DeleteWarmPool",
                 "DeleteGroup",
                 "ProtectInstances",
                 "TerminateInstance",

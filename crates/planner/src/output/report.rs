@@ -17,7 +17,8 @@ use strum::{IntoStaticStr, VariantNames};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// All conditions of the pool in the order of [`ConditionKind`], `Ready` first. Every kind is present,
-    /// except `AutoscalerReady`, which is present only if the autoscaler's annotations are invalid.
+    /// except `AutoscalerReady`, which is present only if the autoscaler's annotations are invalid, and
+    /// `WarmPoolReady`.
     pub conditions: Vec<Condition>,
     /// Whether the pool's infrastructure exists. Once published as true it stays true.
     pub provisioned: bool,
@@ -112,6 +113,8 @@ pub enum ConditionKind {
     Deleting,
     /// The autoscaler's annotations on the MachinePool are valid. Absent without such annotations.
     AutoscalerReady,
+    /// The group has the warm pool of the spec. Absent if the spec names none and the provider has none.
+    WarmPoolReady,
 }
 
 /// Status of a condition, by its name in the status.
@@ -142,6 +145,9 @@ pub struct Counts {
     pub group_min: u32,
     /// The group's maximum size.
     pub group_max: u32,
+    /// Instances in the group's warm pool, whoever created it. `None` without one.
+    #[serde(default)]
+    pub warm: Option<u32>,
 }
 
 /// The status of a FooMachine whose instance is in the group.
@@ -265,6 +271,8 @@ pub enum EventTrigger {
     Adoption,
     /// The tag that says that the group is not managed any more.
     Retention,
+    /// The deletion of the warm pool.
+    WarmPool,
     /// The creation of that FooMachine.
     NewFooMachine(MachineName),
 }
@@ -301,6 +309,7 @@ impl EventTrigger {
                 matches!(action, Action::Group(GroupAction::AdoptGroup { .. } | GroupAction::TagGroup { .. }))
             }
             Self::Retention => matches!(action, Action::Group(GroupAction::TagGroup { .. })),
+            Self::WarmPool => matches!(action, Action::Group(GroupAction::DeleteWarmPool { .. })),
             Self::NewFooMachine(machine) => matches!(
                 action,
                 Action::Machine(MachineAction::CreateFooMachine { name, .. }) if name == machine
@@ -349,6 +358,7 @@ mod tests {
             "Remediating",
             "Deleting",
             "AutoscalerReady",
+            "WarmPoolReady",
         ];
         assert_eq!(ConditionKind::VARIANTS, conditions);
         assert_eq!(Status::VARIANTS, ["True", "False", "Unknown"]);

@@ -3,11 +3,14 @@
 use super::facts::Facts;
 use super::member::{MachineState, Member};
 use super::rollout::{Phase, Progress, room};
+use super::view::View;
+use super::warm_pool::is_recorded;
 use crate::desired::{Goal, Rebalance};
 use crate::memory::RebalanceWave;
 use crate::report::AnnouncementState;
+use foo_model::hook::HookConfig;
 use foo_model::signal::{ADVICE_VALID_FOR, COOLDOWN};
-use foo_model::{InstanceId, Signal, SignalKind, Timestamp, count};
+use foo_model::{InstanceId, Signal, SignalKind, Timestamp, count, machine_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How far each announcement is handled.
@@ -19,6 +22,10 @@ pub(crate) fn announcement_states(facts: &Facts<'_>) -> BTreeMap<InstanceId, Ann
 fn announcement_state(facts: &Facts<'_>, id: &InstanceId, signal: Signal) -> AnnouncementState {
     if is_stale(facts, signal) {
         return AnnouncementState::Expired;
+    }
+    if signal.kind == SignalKind::LeavesWarmPool {
+        let is_pending = leaves_warm_pool(facts, id) || !facts.knows_members();
+        return if is_pending { AnnouncementState::Pending } else { AnnouncementState::Expired };
     }
     let Some(member) = facts.members.iter().find(|member| member.instance.id == *id) else {
         let claimed = facts.missing.iter().any(|missing| missing.foo_machine.instance == *id);
@@ -54,8 +61,27 @@ fn announcement_state(facts: &Facts<'_>, id: &InstanceId, signal: Signal) -> Ann
 }
 
 fn is_stale(facts: &Facts<'_>, signal: Signal) -> bool {
-    let age = facts.observed.aws_clock.age(signal.at, facts.observed.now);
-    signal.kind == SignalKind::Rebalance && age.is_some_and(|age| age >= ADVICE_VALID_FOR)
+    let valid_for = match signal.kind {
+        SignalKind::Rebalance => ADVICE_VALID_FOR,
+        // Then AWS has ended the wait.
+        SignalKind::LeavesWarmPool => HookConfig::DRAIN.heartbeat.into(),
+        SignalKind::Retirement | SignalKind::Interruption => return false,
+    };
+    facts.observed.aws_clock.age(signal.at, facts.observed.now).is_some_and(|age| age >= valid_for)
+}
+
+/// Whether an instance that AWS takes out of the provider's warm pool waits until the provider completes its lifecycle action. What is in
+/// the group, or has a FooMachine or a Machine, is drained first; an instance of another user's warm pool may be a Node.
+pub(crate) fn leaves_warm_pool(facts: &Facts<'_>, id: &InstanceId) -> bool {
+    let name = machine_name(&facts.desired.identity.pool, id);
+    let is_announced =
+        facts.observed.signals.get(id).is_some_and(|signal| signal.kind == SignalKind::LeavesWarmPool);
+    let is_known = facts.members.iter().any(|member| member.instance.id == *id)
+        || facts.observed.foo_machines.iter().any(|foo_machine| foo_machine.instance == *id)
+        || facts.observed.machines.iter().any(|machine| machine.name == name)
+        || facts.memory.created_machines.contains_key(&name);
+    let has_own = matches!(facts.view, View::Own(_)) && is_recorded(facts);
+    is_announced && has_own && !is_known && !facts.memory.left_warm_pool.contains(id)
 }
 
 /// Without agreement of the clocks a recommendation waits: it may be as old as any.
@@ -106,8 +132,8 @@ pub(crate) fn at_risk<'s, 'a>(
         .filter(move |member| match member.signal.map(|signal| signal.kind) {
             Some(SignalKind::Retirement) => true,
             Some(SignalKind::Rebalance) => is_due(member) && is_advised(facts, member),
-            // Its Machine is deleted at once.
-            Some(SignalKind::Interruption) | None => false,
+            // Its Machine is deleted at once, or it has none.
+            Some(SignalKind::Interruption | SignalKind::LeavesWarmPool) | None => false,
         })
 }
 

@@ -1,11 +1,11 @@
 //! Which instances are too old, and whether they may be replaced now. `steps/expire.rs` acts on it.
 
 use super::facts::Facts;
-use super::group::launches_wanted_content;
 use super::member::{MachineState, Member};
 use super::rollout::{Phase, Progress, marked, room};
 use super::targets::is_blind;
 use super::view::View;
+use super::warm_pool::launches_wanted_content;
 use super::window::window_hold;
 use crate::desired::{Goal, Wanted};
 use foo_model::{Timestamp, count, expires_at};

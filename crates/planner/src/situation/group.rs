@@ -4,14 +4,15 @@
 use super::adoption::{AdoptionState, adoption};
 use super::facts::Facts;
 use super::size::ReplicasManagedBy;
-use super::template::{TemplateState, template_state};
+use super::template::template_differs;
 use super::view::View;
+use super::warm_pool::holds_template;
 use crate::desired::{Identity, Wanted};
-use foo_model::group::{GroupStatus, TemplateChoice};
+use foo_model::group::GroupStatus;
 use foo_model::names::{ADOPT_FROM_ANNOTATION, INSTALLATION_OF_RETAINED, TAG_INSTALLATION};
 use foo_model::{
-    Blocked, Group, GroupSettings, GroupSettingsChange, HookName, InstancesMix, LifecycleHook, Notifications,
-    Process, Reason, TargetGroupArn, TopicArn, Transition,
+    Blocked, Group, GroupSettings, GroupSettingsChange, HookName, LifecycleHook, Notifications, Process,
+    Reason, TargetGroupArn, TopicArn, Transition,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -93,7 +94,7 @@ pub(crate) fn differences(facts: &Facts<'_>, group: &Group) -> Vec<Difference> {
     [
         (Difference::Min, group.sizes.min != wanted_min(facts)),
         (Difference::Max, max_differs),
-        (Difference::Template, template_differs(facts, group)),
+        (Difference::Template, template_differs(facts, group) && !holds_template(facts, group)),
         (Difference::Settings(settings), settings_differ),
         (Difference::Tags, !lacking_tags(facts, group).is_empty()),
         (Difference::TargetGroups(attach, detach), targets_differ),
@@ -168,24 +169,6 @@ fn processes(facts: &Facts<'_>, group: &Group) -> (BTreeSet<Process>, BTreeSet<P
     let left = facts.observed.applied.suspended_processes.difference(&wanted).copied();
     let resume = left.filter(is_suspended).collect();
     (wanted.into_iter().filter(|process| !is_suspended(process)).collect(), resume)
-}
-
-fn template_differs(facts: &Facts<'_>, group: &Group) -> bool {
-    let Some((template, version)) = template_state(facts).launchable() else { return false };
-    let wanted = (template.id.clone(), TemplateChoice::Version(version));
-    group.template.as_ref() != Some(&wanted) || group.mix != mix(facts, group)
-}
-
-/// The mix of types is not part of a template version: while other content than the desired one is launched,
-/// the mix stays unchanged.
-pub(crate) fn mix(facts: &Facts<'_>, group: &Group) -> Option<InstancesMix> {
-    if facts.content.fallback.is_some() { group.mix.clone() } else { facts.desired.group.mix.clone() }
-}
-
-/// Whether the group launches the content that all instances get.
-pub(crate) fn launches_wanted_content(facts: &Facts<'_>) -> bool {
-    let View::Own(group) = facts.view else { return false };
-    matches!(template_state(facts), TemplateState::Ready(..)) && !template_differs(facts, group)
 }
 
 /// Zero while the provider manages the replicas: a minimum would make AWS refuse decrements, and has no other

@@ -12,7 +12,7 @@
 //!    `expiry`: which instances are too old, and the surge for them ([`Expiry`]).
 //!
 //! `window` derives from the facts whether the provider may replace instances by its own choice, which the last two use.
-//! `template`, `group`, `targets` and `adoption` derive from the facts what several steps and conditions need; `unhealthy`
+//! `template`, `group`, `warm_pool`, `targets` and `adoption` derive from the facts what several steps and conditions need; `unhealthy`
 //! does from the whole situation.
 
 mod adoption;
@@ -29,24 +29,31 @@ mod targets;
 mod template;
 mod unhealthy;
 mod view;
+mod warm_pool;
 mod window;
 
 pub(crate) use adoption::{AdoptionState, adoption, is_secured, is_to_come};
-pub(crate) use announced::{announcement_states, at_risk, cooldown_since, is_advised, is_recommended, round};
+pub(crate) use announced::{
+    announcement_states, at_risk, cooldown_since, is_advised, is_recommended, leaves_warm_pool, round,
+};
 pub(crate) use content::ContentState;
 pub(crate) use expiry::{ExpiryHold, expired, has_expired, next_expiry};
 pub(crate) use facts::Facts;
 pub(crate) use group::{
-    Difference, differences, group_is_gone, lacking_tags, launches_suspended_by_aws, mix, obstacle,
+    Difference, differences, group_is_gone, lacking_tags, launches_suspended_by_aws, obstacle,
     of_another_installation, other_terminating_hooks, suspended, wanted_min, wanted_tags, was_lost,
 };
 pub(crate) use member::{MachineState, Member, MissingInstance, claim};
 pub(crate) use rollout::{Phase, available_from, is_available, room, staying};
 pub(crate) use size::{Capacity, ReplicasManagedBy};
 pub(crate) use targets::{TargetFailure, is_blind, is_served, target_failure};
-pub(crate) use template::{MissingObject, TemplateState, missing_object, template_state};
+pub(crate) use template::{MissingObject, TemplateState, missing_object, mix, template_state};
 pub(crate) use unhealthy::unhealthy;
 pub(crate) use view::View;
+pub(crate) use warm_pool::{
+    Unwanted, WarmPoolState, awaits_deletion, awaits_read, delays_rollout, holds_replacements_until,
+    is_overdue, is_unfit, may_have_pods_of_others, version_of, warm_pool,
+};
 pub(crate) use window::window_hold;
 
 use crate::desired::Desired;

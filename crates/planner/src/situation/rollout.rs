@@ -2,11 +2,11 @@
 
 use super::content::ContentState;
 use super::facts::Facts;
-use super::group::launches_wanted_content;
 use super::member::{MachineState, Member};
 use super::size::ReplicasManagedBy;
 use super::targets::is_served;
 use super::view::View;
+use super::warm_pool::launches_wanted_content;
 use super::window::window_hold;
 use crate::desired::{Goal, OnFailure, RolloutPause, Strategy, Wanted};
 use crate::observed::Verdict;

@@ -1,11 +1,13 @@
-//! Whether a launch template version with the desired content exists. `steps/template.rs` acts on it.
+//! Whether a launch template version with the desired content exists, and whether the group launches from it. `steps/template.rs` and
+//! `steps/group.rs` act on it.
 
 use super::facts::Facts;
+use super::view::View;
 use crate::desired::{Template, Wanted};
 use crate::observed::LastRead;
 use foo_model::{
-    Blocked, LaunchTemplate, ObjectPlace, Reason, SpecHash, StoredUserData, TemplateHashes, TemplateRecord,
-    TemplateVersion,
+    Blocked, Group, InstancesMix, LaunchTemplate, ObjectPlace, Reason, SpecHash, StoredUserData,
+    TemplateChoice, TemplateHashes, TemplateRecord, TemplateVersion,
 };
 
 /// The state of the launch template.
@@ -70,6 +72,36 @@ pub(crate) fn template_state<'a>(facts: &Facts<'a>) -> TemplateState<'a> {
     }
 }
 
+/// Whether the group launches from another version than it should, or of other types.
+pub(super) fn template_differs(facts: &Facts<'_>, group: &Group) -> bool {
+    let Some((template, version)) = template_state(facts).launchable() else { return false };
+    let wanted = (template.id.clone(), TemplateChoice::Version(version));
+    group.template.as_ref() != Some(&wanted) || group.mix != mix(facts, Some(group), (template, version))
+}
+
+/// The mix of types is not part of a template version: while other content than the desired one is launched, the types of the
+/// group, if there is one, stay, as long as one of them has an image. The images are those of the version, which records them.
+pub(crate) fn mix(
+    facts: &Facts<'_>,
+    group: Option<&Group>,
+    (template, version): (&LaunchTemplate, TemplateVersion),
+) -> Option<InstancesMix> {
+    let wanted = facts.desired.group.mix.as_ref();
+    let record = template.versions.iter().find(|record| record.version == version);
+    let image = record.and_then(|record| record.arm64_image.as_ref());
+    let of_version = |mix: &InstancesMix| mix.clone().with_other_image(image, wanted);
+    let of_spec = wanted.map(of_version);
+    let Some(group) = group.filter(|_| facts.content.fallback.is_some()) else { return of_spec };
+    let of_group = of_version(group.mix.as_ref()?);
+    if of_group.overrides.is_empty() { of_spec } else { Some(of_group) }
+}
+
+/// Whether the group launches instances with the content that all instances get.
+pub(super) fn uses_wanted_template(facts: &Facts<'_>) -> bool {
+    let View::Own(group) = facts.view else { return false };
+    matches!(template_state(facts), TemplateState::Ready(..)) && !template_differs(facts, group)
+}
+
 /// User data that new instances fetch from S3 and that is not there.
 pub(crate) struct MissingObject<'a> {
     /// The version that fetches it.
@@ -95,7 +127,8 @@ pub(crate) fn missing_object<'a>(facts: &Facts<'a>) -> Option<MissingObject<'a>>
     Some(MissingObject { version, place, content })
 }
 
-/// A rollback uses the present user data if it comes from the same Secret: an old join token has expired.
+/// A rollback uses the present user data if it comes from the same Secret, and a version can record both its place and the image of
+/// arm64: an old join token has expired.
 fn fallback_state<'a>(
     template: &'a LaunchTemplate,
     spec: &SpecHash,
@@ -109,16 +142,14 @@ fn fallback_state<'a>(
         .iter()
         .filter(|record| record.spec_hash.as_ref() == Some(spec))
         .max_by_key(|record| record.version);
-    match newest {
-        None => TemplateState::VersionMissing(template, wanted),
-        Some(record) if record.source_hash.as_ref() == Some(&wanted.source_hash) => {
-            TemplateState::UserDataOutdated(
-                template,
-                record.version,
-                TemplateHashes { spec: spec.clone(), ..wanted.hashes() },
-            )
-        }
-        Some(record) => TemplateState::Ready(template, record.version),
+    let Some(record) = newest else { return TemplateState::VersionMissing(template, wanted) };
+    let hashes =
+        TemplateHashes { spec: spec.clone(), arm64_image: record.arm64_image.clone(), ..wanted.hashes() };
+    let is_of_secret = record.source_hash.as_ref() == Some(&wanted.source_hash);
+    if is_of_secret && hashes.describe().len() <= TemplateHashes::LONGEST {
+        TemplateState::UserDataOutdated(template, record.version, hashes)
+    } else {
+        TemplateState::Ready(template, record.version)
     }
 }
 

@@ -59,7 +59,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
         max,
         desired,
         template: (template.id.clone(), version),
-        mix: situation.desired.group.mix.clone(),
+        mix: mix(situation, None, (template, version)),
         settings: settings.with_subnets(subnets.clone()),
         target_groups: situation.desired.group.target_groups.clone().unwrap_or_default(),
         drain_hook: Some(HookConfig::DRAIN),
@@ -148,7 +148,8 @@ fn repair_settings(difference: Difference, situation: &Situation<'_>, group: &Gr
         Difference::Max => change_max(situation, group, draft),
         Difference::Template => {
             if let Some((template, version)) = template_state(situation).launchable() {
-                let choice = (template.id.clone(), version, mix(situation, group));
+                let mix = mix(situation, Some(group), (template, version));
+                let choice = (template.id.clone(), version, mix);
                 draft.change(format!("launch template version {version}"), |change| {
                     change.template = Some(choice);
                 });

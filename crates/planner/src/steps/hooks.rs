@@ -11,7 +11,9 @@ use crate::draft::{Draft, Stage};
 use crate::memory::EFFECT_DEADLINE;
 use crate::observed::{Ec2State, LastRead};
 use crate::report::EventTrigger;
-use crate::situation::{MachineState, Member, Situation, View, claim, is_secured, other_terminating_hooks};
+use crate::situation::{
+    MachineState, Member, Situation, View, claim, is_secured, leaves_warm_pool, other_terminating_hooks,
+};
 use foo_model::group::GroupStatus;
 use foo_model::hook::{
     COMPLETE_BEFORE_DEADLINE, DESCRIBE_HOOK_AFTER, HEARTBEAT_INTERVAL, HookConfig, HookWait, NODE_COMES,
@@ -23,6 +25,9 @@ use std::time::Duration;
 /// Maximum of completions in one plan. Each is a call; twenty leave room for other pools of the account, and
 /// the next pass continues.
 const COMPLETED_AT_ONCE: usize = 20;
+
+/// When a pool is planned again whose instances leave the warm pool.
+const LEFT_SOON: Duration = Duration::from_secs(2);
 
 /// When a pool is planned again whose adopted group is about to get the hook.
 const SECURED_SOON: Duration = Duration::from_secs(2);
@@ -114,6 +119,7 @@ pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
     if !situation.knows_members() {
         return;
     }
+    release_from_warm_pool(situation, group, draft);
     let now = situation.observed.now;
     let mut completed = 0;
     // While the pool is deleted, nothing else reads which hook an instance waits for.
@@ -141,6 +147,20 @@ pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
         }
         record_heartbeat(group, member, hold, now, draft);
         draft.wake_at(hold.deadline().minus(COMPLETE_BEFORE_DEADLINE));
+    }
+}
+
+/// Completes the lifecycle actions of instances that leave the group's warm pool: they are no Nodes. No observation of the group shows them;
+/// without an event of AWS they end by the hook's timeout.
+fn release_from_warm_pool(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
+    let announced = situation.observed.signals.keys();
+    let leaving = announced.filter(|id| leaves_warm_pool(situation, id));
+    for id in leaving.take(COMPLETED_AT_ONCE) {
+        let why = "it leaves the warm pool and never was a Node".to_owned();
+        let (group, id) = (group.name.clone(), id.clone());
+        draft.act(Stage::Ends, HookAction::CompleteLifecycleAction { group, id, why });
+        // No observation shows that it is complete, or that others wait.
+        draft.wake_at(situation.observed.now.plus(LEFT_SOON));
     }
 }
 

@@ -15,6 +15,7 @@
 //! | `ends` | which released instances are terminated, with or without decrement |
 //! | `template` | launch template versions; pruning |
 //! | `objects` | user data in S3: stored before the version that fetches it, stored again if it was deleted, deleted with the last version |
+//! | `warm_pool` | instances that the group starts in advance; their renewal with the launch template version |
 //! | `remove` | deletion of a pool |
 //! | `retain` | deletion of a pool whose group stays |
 //! | `budget`, `delete` | shared by the steps: limits; a Machine is deleted once, whatever the reasons |
@@ -36,3 +37,4 @@ pub(crate) mod retain;
 pub(crate) mod size;
 pub(crate) mod template;
 pub(crate) mod victims;
+pub(crate) mod warm_pool;

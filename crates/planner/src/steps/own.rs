@@ -6,6 +6,7 @@ use crate::draft::{Draft, Stage};
 use crate::observed::{Finalizer, MoveBlock};
 use crate::report::EventTrigger;
 use crate::situation::{AdoptionState, Situation, View, adoption, is_to_come};
+use crate::steps::warm_pool;
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{Applied, EventReason, HookName, Process, TopicArn};
 
@@ -124,6 +125,7 @@ pub(crate) fn record_applied(situation: &Situation<'_>, draft: &mut Draft) {
         lifecycle_hooks: left.chain(hooks).collect(),
         suspended_processes: left_processes.chain(wanted.suspended.iter().copied()).collect(),
         notification_topics: left_topics.chain(topics).collect(),
+        warm_pool: group.and_then(|group| warm_pool::record(situation, group)),
     };
     if applied != *recorded {
         draft.act(Stage::Own, PoolAction::RecordApplied { applied });

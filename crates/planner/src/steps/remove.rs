@@ -6,11 +6,13 @@
 use crate::action::{GroupAction, MachineAction, PoolAction, ReadAction, TemplateAction};
 use crate::draft::{Draft, Stage};
 use crate::observed::{Finalizer, LastRead};
-use crate::situation::{MachineState, Member, Situation, View, claim, group_is_gone};
+use crate::situation::{
+    MachineState, Member, Situation, View, claim, group_is_gone, may_have_pods_of_others,
+};
 use crate::steps::delete::delete_machine;
 use crate::steps::ends::{end, is_released};
 use crate::steps::group::protect;
-use crate::steps::{hooks, machines, objects};
+use crate::steps::{hooks, machines, objects, warm_pool};
 use foo_model::group::GroupStatus;
 use foo_model::{DeletionProtection, FooMachine, Group, LifecycleState, MachineName};
 use std::collections::BTreeSet;
@@ -104,10 +106,14 @@ fn empty(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
         return;
     }
     protect(situation, group, draft);
+    // AWS deletes no group with a warm pool, and fills it again as the group shrinks.
+    if !may_have_pods_of_others(situation, group) {
+        warm_pool::delete(situation, group, "the pool is being deleted", draft);
+    }
     stop_launches(situation, group, draft);
     let going = situation.members.iter().filter(|member| may_end(situation, member));
     end(situation, group, going, 0, draft);
-    let empty = group.instances.is_empty() && situation.capacity.high == 0;
+    let empty = group.instances.is_empty() && group.warm_pool.is_none() && situation.capacity.high == 0;
     // A user enabled deletion protection and has to disable it.
     let allowed = group.deletion_protection != DeletionProtection::All;
     if empty && allowed && draft.pending_change().desired.is_none() {

@@ -13,6 +13,7 @@ use crate::steps::objects;
 use crate::steps::own::may_create;
 use crate::steps::template::postpones_raise;
 use crate::steps::victims::left_to_aws;
+use crate::steps::warm_pool;
 use foo_model::{EventReason, Group, Timestamp};
 use std::time::Duration;
 
@@ -75,7 +76,10 @@ fn raise(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     if situation.capacity.high >= target || !may_create(situation) {
         return;
     }
-    if objects::holds_launches(situation) || postpones_raise(situation, draft) {
+    let waits = objects::holds_launches(situation)
+        || postpones_raise(situation, draft)
+        || warm_pool::postpones_raise(situation, draft);
+    if waits {
         return;
     }
     let max = (group.sizes.max < target).then_some(target);

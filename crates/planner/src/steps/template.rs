@@ -7,7 +7,7 @@ use crate::desired::{Template, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::memory::RAISE_WAITS;
 use crate::report::EventTrigger;
-use crate::situation::{AdoptionState, Situation, TemplateState, View, adoption, template_state};
+use crate::situation::{AdoptionState, Situation, TemplateState, View, adoption, is_unfit, template_state};
 use crate::steps::objects;
 use crate::steps::own::may_create;
 use foo_model::group::TemplateChoice;
@@ -177,7 +177,7 @@ const PRUNE_AT_ONCE: usize = 200;
 
 /// Deletes unused versions, rarely, and only in a pass with nothing else to do.
 ///
-/// It keeps: versions of existing instances, the group's version, the default version, the desired one, the
+/// It keeps: versions of existing instances, the group's version (and so that of its warm pool), the default version, the desired one, the
 /// last good one (the newest with another spec hash), versions that others created, and young ones.
 pub(crate) fn prune(situation: &Situation<'_>, draft: &mut Draft) {
     let (Some(group), TemplateState::Ready(template, wanted)) =
@@ -185,7 +185,8 @@ pub(crate) fn prune(situation: &Situation<'_>, draft: &mut Draft) {
     else {
         return;
     };
-    if !draft.is_idle() {
+    // Instances of an unfit warm pool may have any version.
+    if !draft.is_idle() || is_unfit(situation) {
         return;
     }
     let launched = group.instances.iter().filter_map(|instance| instance.template.as_ref());

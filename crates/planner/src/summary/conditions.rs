@@ -1,6 +1,7 @@
 //! Derives each condition from the situation.
 
 use super::parts::{condition, cut, departures, kept, many, said, undrainable};
+use super::warm_pool::{self, OF_ANOTHER_USER};
 use super::{ready, replacing};
 use crate::desired::{Goal, PausedBy};
 use crate::draft::Draft;
@@ -8,7 +9,8 @@ use crate::observed::{Finalizer, LastRead};
 use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{
     Difference, MissingObject, Situation, TemplateState, View, differences, group_is_gone, is_to_come,
-    launches_suspended_by_aws, missing_object, obstacle, of_another_installation, template_state, was_lost,
+    launches_suspended_by_aws, may_have_pods_of_others, missing_object, obstacle, of_another_installation,
+    template_state, was_lost,
 };
 use foo_model::group::GroupStatus;
 use foo_model::{Blocked, DeletionProtection, LifecycleState, MachinePause, Process, Reason, some_names};
@@ -28,6 +30,7 @@ pub(crate) fn conditions(situation: &Situation<'_>, draft: &Draft) -> Vec<Condit
         deleting(situation),
     ];
     conditions.extend(autoscaler(situation));
+    conditions.extend(warm_pool::warm_pool_ready(situation));
     let summary = ready::ready(situation, draft, &conditions);
     conditions.insert(0, summary);
     conditions
@@ -338,6 +341,12 @@ fn removal(situation: &Situation<'_>) -> (Reason, String) {
                 group.name
             ),
         ),
+        View::Own(group) if may_have_pods_of_others(situation, group) => {
+            (Reason::WarmPoolNotOwned, format!("{OF_ANOTHER_USER}, and the manager deletes the group"))
+        }
+        View::Own(group) if group.warm_pool.is_some() => {
+            said(Reason::DeletingGroup, "the warm pool is being deleted, and then the Auto Scaling group")
+        }
         View::Own(_) => said(Reason::DeletingGroup, "the Auto Scaling group is being deleted"),
         View::Failed { .. } | View::Absent | View::Foreign(_) if !group_is_gone(situation) => {
             said(Reason::DeletingGroup, "verifying that no Auto Scaling group is left")

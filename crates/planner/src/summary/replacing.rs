@@ -4,8 +4,8 @@ use super::parts::{condition, many};
 use crate::desired::{Goal, RolloutPause, Wanted};
 use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status};
 use crate::situation::{
-    ContentState, ExpiryHold, MachineState, Member, Phase, Situation, View, is_available, is_blind,
-    is_served, staying, unhealthy, window_hold,
+    ContentState, ExpiryHold, MachineState, Member, Phase, Situation, View, delays_rollout, is_available,
+    is_blind, is_served, staying, unhealthy, window_hold,
 };
 use foo_model::{NodeState, Reason, WindowHold, some_names};
 
@@ -56,6 +56,9 @@ fn message(situation: &Situation<'_>, phase: RolloutPhase) -> String {
             Wanted::Blocked(blocked) => blocked.message.clone(),
             Wanted::Ready(_) => String::new(),
         },
+        RolloutPhase::Preparing if delays_rollout(situation) => {
+            "waiting for AWS to delete the warm pool, from which the group would take instances".to_owned()
+        }
         RolloutPhase::Preparing => "waiting for the group to use the new launch template version".to_owned(),
         RolloutPhase::Halted if situation.content.fallback.is_none() => {
             format!("{failed}; there is no other launch template version to launch instead")

@@ -1,23 +1,29 @@
 //! The checker finds what is wrong with plans that the planner would not make.
 
-use crate::world::{World, pool, unowned_group};
+use crate::world::{World, both_architectures, pool, unowned_group, warm_pool};
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{
-    Blocked, Decrement, GroupChange, GroupName, GroupSettingsChange, HookResult, InstanceId, LifecycleHook,
-    MachinePause, Maintenance, Process, Protection, Reason, Seconds, SignalKind, Transition,
+    Applied, AppliedWarmPool, Blocked, Decrement, GroupChange, GroupName, GroupSettingsChange, HookResult,
+    InstanceId, InstancesMix, LaunchTemplateId, LifecycleHook, MachinePause, Maintenance, MixOverride,
+    Process, Protection, Reason, Seconds, SignalKind, TemplateVersion, Transition, WarmPool,
+    WarmPoolSettings, WarmState,
 };
 use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, ReadAction, TemplateAction,
 };
 use foo_planner::check::Rule;
-use foo_planner::desired::{IntOrPercent, PausedBy, Rebalance, RolloutPause};
-use foo_planner::{Action, Plan, Precondition, Violation, violations};
+use foo_planner::desired::{IntOrPercent, PausedBy, Rebalance, RolloutPause, Wanted};
+use foo_planner::{Action, LastRead, Plan, Precondition, Violation, violations};
 
 /// What the checker finds in a plan of only this action.
 fn found_in(world: &mut World, action: Action) -> Vec<Violation> {
+    found_in_all(world, vec![action])
+}
+
+fn found_in_all(world: &mut World, actions: Vec<Action>) -> Vec<Violation> {
     world.wait(1);
     world.read_group();
-    let plan = Plan { actions: vec![action], ..world.plan_of(0) };
+    let plan = Plan { actions, ..world.plan_of(0) };
     let memory = world.managers[0].memory.clone();
     let observed = world.observe(0);
     violations(&world.desired, &observed, &memory, &plan)
@@ -25,7 +31,12 @@ fn found_in(world: &mut World, action: Action) -> Vec<Violation> {
 
 /// The rules that a plan of only this action breaks.
 fn broken_by(world: &mut World, action: Action) -> Vec<Rule> {
-    let mut rules: Vec<Rule> = found_in(world, action).iter().map(Violation::rule).collect();
+    broken_by_all(world, vec![action])
+}
+
+/// The rules that a plan of these actions breaks.
+fn broken_by_all(world: &mut World, actions: Vec<Action>) -> Vec<Rule> {
+    let mut rules: Vec<Rule> = found_in_all(world, actions).iter().map(Violation::rule).collect();
     rules.dedup();
     rules
 }
@@ -351,6 +362,62 @@ fn ending_the_wait_for_the_node_of_an_adopted_instance() {
 }
 
 #[test]
+fn launching_images_of_another_version() {
+    let mut world = pool().of(1).new_world();
+    world.names_arm64_image("ami-a1");
+    world.settle();
+    let launches = |overrides: Vec<MixOverride>| {
+        let mix = InstancesMix { overrides, ..both_architectures("ami-a1") };
+        let of_version = (LaunchTemplateId::new("lt-1"), TemplateVersion(1), Some(mix));
+        set(GroupChange { template: Some(of_version), ..GroupChange::default() })
+    };
+    let plain = |name: &str| MixOverride::Type(name.into());
+    let with =
+        |name: &str, image: &str| MixOverride::WithImage { instance_type: name.into(), image: image.into() };
+    let right = vec![plain("m7i.large"), with("m7g.large", "ami-a1")];
+    assert_eq!(broken_by(&mut world, launches(right)), []);
+    for wrong in [
+        vec![plain("m7i.large"), with("m7g.large", "ami-a2")],
+        vec![plain("m7i.large"), plain("m7g.large")],
+        vec![with("m7i.large", "ami-a1"), with("m7g.large", "ami-a1")],
+        vec![plain("m7i.large")],
+        vec![with("m7g.large", "ami-a1")],
+        vec![],
+    ] {
+        let broken = broken_by(&mut world, launches(wrong.clone()));
+        assert_eq!(broken, [Rule::LaunchesImagesOfVersion], "{wrong:?}");
+    }
+    let template = world.cloud.template.as_mut().unwrap();
+    template.versions[0].arm64_image = None;
+    world.managers[0].template = LastRead::At { at: world.now, seen: world.cloud.template.clone() };
+    assert_eq!(broken_by(&mut world, launches(vec![plain("m7i.large")])), [], "m7g.large has no image");
+}
+
+#[test]
+fn creating_a_group_with_images_of_another_version() {
+    let mut world = pool().of(1).new_world();
+    world.names_arm64_image("ami-a1");
+    let creates = |action: &Action| matches!(action, Action::Group(GroupAction::CreateGroup(_)));
+    let mut actions = Vec::new();
+    for _ in 0..30 {
+        world.wait(1);
+        world.read_group();
+        actions = world.plan_of(0).actions;
+        if actions.iter().any(creates) {
+            break;
+        }
+        world.pass();
+    }
+    assert_eq!(broken_by_all(&mut world, actions.clone()), []);
+    for action in &mut actions {
+        if let Action::Group(GroupAction::CreateGroup(group)) = action {
+            group.mix = Some(both_architectures("ami-a2"));
+        }
+    }
+    assert_eq!(broken_by_all(&mut world, actions), [Rule::LaunchesImagesOfVersion]);
+}
+
+#[test]
 fn setting_or_removing_what_is_not_recorded() {
     let mut world = pool().of(1).running();
     let hook = || LifecycleHook {
@@ -386,4 +453,111 @@ fn setting_or_removing_what_is_not_recorded() {
     assert_eq!(broken_by(&mut world, suspend(Process::HealthCheck)), []);
     world.kube.applied.suspended_processes.clear();
     assert_eq!(broken_by(&mut world, suspend(Process::HealthCheck)), [Rule::OwnOnly], "it is not recorded");
+}
+
+#[test]
+fn a_warm_pool_that_is_not_recorded_or_whose_instances_join_or_are_outdated() {
+    let put = || {
+        let (name, settings) = (group(), warm_pool(1));
+        Action::Group(GroupAction::PutWarmPool { name, settings })
+    };
+    let delete = || Action::Group(GroupAction::DeleteWarmPool { name: group(), why: String::new() });
+    let mut world = pool().of(1).keeping_warm(1).running();
+    assert_eq!(broken_by(&mut world, put()), []);
+    assert_eq!(broken_by(&mut world, delete()), []);
+    let recorded = world.kube.applied.warm_pool.take();
+    assert_eq!(broken_by(&mut world, put()), [Rule::OwnOnly, Rule::EndsOnlyReleased], "it is not recorded");
+    assert_eq!(broken_by(&mut world, delete()), [Rule::OwnOnly], "it is another user's");
+    world.kube.applied.warm_pool = Some(AppliedWarmPool::default());
+    assert_eq!(
+        broken_by(&mut world, put()),
+        [Rule::EndsOnlyReleased],
+        "it may have instances of any version"
+    );
+    world.kube.applied.warm_pool = recorded;
+    if let Wanted::Ready(template) = &mut world.desired.template {
+        template.waits_in_warm_pool = false;
+    }
+    assert_eq!(
+        broken_by(&mut world, put()),
+        [Rule::EndsOnlyReleased],
+        "its instances would join the cluster"
+    );
+    world.desired.group.warm_pool = None;
+    assert_eq!(broken_by(&mut world, delete()), [], "it has left the spec");
+    world.kube.applied.warm_pool = None;
+    assert_eq!(broken_by(&mut world, delete()), [Rule::OwnOnly]);
+    world.delete_pool();
+    assert_eq!(broken_by(&mut world, delete()), [], "the group is deleted with it");
+    world.cloud.group.as_mut().unwrap().warm_pool.as_mut().unwrap().settings.state = WarmState::Running;
+    assert_eq!(broken_by(&mut world, delete()), [Rule::OwnOnly], "its instances may be Nodes");
+}
+
+#[test]
+fn completing_the_action_of_an_instance_that_leaves_a_warm_pool_of_another_user() {
+    let mut world = pool().of(1).keeping_warm(1).running();
+    let id = InstanceId::new("i-00000abc");
+    world.leaves_warm_pool(&id);
+    world.wait(1);
+    world.read_group();
+    let complete = HookAction::CompleteLifecycleAction { group: group(), id: id.clone(), why: String::new() };
+    let plan = Plan { actions: vec![complete.into()], ..world.plan_of(0) };
+    let (memory, mut observed) = (world.managers[0].memory.clone(), world.observe(0));
+    assert_eq!(violations(&world.desired, &observed, &memory, &plan), []);
+    observed.applied.warm_pool = None;
+    let found = violations(&world.desired, &observed, &memory, &plan);
+    assert_eq!(found, [Violation::CompletedNotWaiting { id }]);
+}
+
+#[test]
+fn a_warm_pool_of_another_user_that_may_have_pods_is_not_deleted_even_if_the_spec_names_one() {
+    let mut world = pool().of(1).keeping_warm(1).running();
+    world.kube.applied.warm_pool = None;
+    let record = Applied { warm_pool: Some(AppliedWarmPool::default()), ..Applied::default() };
+    let takes_over = || {
+        let record = PoolAction::RecordApplied { applied: record.clone() };
+        let delete = GroupAction::DeleteWarmPool { name: group(), why: String::new() };
+        vec![record.into(), delete.into()]
+    };
+    assert_eq!(broken_by_all(&mut world, takes_over()), []);
+    let settings = |change: fn(&mut WarmPoolSettings), world: &mut World| {
+        change(&mut world.cloud.group.as_mut().unwrap().warm_pool.as_mut().unwrap().settings);
+    };
+    settings(|it| it.state = WarmState::Running, &mut world);
+    assert_eq!(broken_by_all(&mut world, takes_over()), [Rule::OwnOnly]);
+    settings(|it| (it.state, it.reuse) = (WarmState::Stopped, true), &mut world);
+    assert_eq!(broken_by_all(&mut world, takes_over()), [Rule::OwnOnly]);
+}
+
+#[test]
+fn a_warm_pool_gets_no_instances_that_return_to_it_and_only_an_own_one_is_emptied() {
+    let put = |settings| Action::Group(GroupAction::PutWarmPool { name: group(), settings });
+    let mut world = pool().of(1).keeping_warm(1).running();
+    let returning = WarmPoolSettings { reuse: true, ..warm_pool(1) };
+    assert_eq!(broken_by(&mut world, put(returning)), [Rule::EndsOnlyReleased]);
+    world.desired.group.warm_pool = None;
+    assert_eq!(broken_by(&mut world, put(warm_pool(1).emptied())), []);
+    assert_eq!(broken_by(&mut world, put(warm_pool(1))), [Rule::OwnOnly], "the spec names none");
+    world.kube.applied.warm_pool = None;
+    assert_eq!(broken_by(&mut world, put(warm_pool(1).emptied())), [Rule::OwnOnly]);
+}
+
+#[test]
+fn giving_the_group_a_version_that_joins_while_it_fills_its_warm_pool() {
+    let mut world = pool().of(1).keeping_warm(1).running();
+    let template = world.cloud.template.as_ref().unwrap();
+    let choice = (template.id.clone(), template.versions[0].version, None);
+    let update = || set(GroupChange { template: Some(choice.clone()), ..GroupChange::default() });
+    assert_eq!(broken_by(&mut world, update()), []);
+    if let Wanted::Ready(template) = &mut world.desired.template {
+        template.waits_in_warm_pool = false;
+    }
+    world.desired.group.warm_pool = None;
+    assert_eq!(broken_by(&mut world, update()), [Rule::EndsOnlyReleased], "whatever the spec names");
+    let pool = |world: &mut World, pool| world.cloud.group.as_mut().unwrap().warm_pool = pool;
+    let (settings, size) = (warm_pool(1), 1);
+    pool(&mut world, Some(WarmPool { settings, deleting: true, size }));
+    assert_eq!(broken_by(&mut world, update()), [], "AWS deletes it");
+    pool(&mut world, Some(WarmPool { settings: warm_pool(1).emptied(), deleting: false, size }));
+    assert_eq!(broken_by(&mut world, update()), [], "it is empty");
 }

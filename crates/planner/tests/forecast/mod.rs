@@ -82,6 +82,16 @@ fn a_roll_out_is_forecast_as_it_happens() {
     assert!(forecast.deletions.iter().all(|deletion| deletion.instance.is_some()));
 }
 
+#[test]
+fn a_roll_out_renews_the_warm_pool_once() {
+    let mut world = pool().of(2).with_surge(1).keeping_warm(1).running();
+    world.desired.template = Wanted::Ready(content("v2", "d1"));
+    let forecast = forecast_of(&mut world);
+    assert_eq!(forecast.end, End::Settled, "{:#?}", forecast.report.conditions);
+    assert_eq!((times(&forecast, "DeleteWarmPool"), times(&forecast, "PutWarmPool")), (1, 1));
+    assert_eq!(forecast.launches, 2);
+}
+
 /// Without surge one instance after the other is drained, terminated and replaced.
 #[test]
 fn the_limits_of_a_roll_out_show_in_its_numbers_and_its_time() {

@@ -15,7 +15,7 @@
 //!
 //! | | always, in the truth ([`rules`]) |
 //! |---|---|
-//! | I1 | an instance is terminated, and released by its hook, only when released and drained; no write makes AWS terminate one that has Pods and waits for nothing; a finalizer outlives its instance |
+//! | I1 | an instance is terminated, and released by its hook, only when released and drained; no write makes AWS terminate one that has Pods and waits for nothing; a finalizer outlives its instance; no instance joins the cluster in the provider's warm pool, which is deleted undrained |
 //! | I2 | desired capacity is never below the lowest target; that no write goes below what the read showed is the checker's |
 //! | I3 | lowest target − maxUnavailable are available, less what AWS or a person took |
 //! | I4 | neither instances nor desired capacity exceed the highest target + maxSurge |
@@ -25,27 +25,32 @@
 //! | I8 | Machines that drain by our choice keep to one budget, and I2, I3, I4 and I7 hold, with two managers at work |
 //! | I9 | the group never gets content that is recorded as failed |
 //! | I10 | a pass over an idle world does nothing |
-//! | I12 | a foreign group is not written to |
+//! | I12 | a foreign group is not written to, nor a warm pool of another user whose instances run |
 //!
-//! Beside them, no plan may break a rule of the checker, and each scenario names what must be reachable, so that none is
-//! empty.
+//! Beside them, no plan may break a rule of the checker; while the group would take an outdated instance from its warm pool, capacity
+//! waits a minute, and a replacement ten; no Machine is replaced for the health of its target unless that is known to be bad. An idle
+//! group has the warm pool of the spec, with an instance of its own version, or none if the user data do not wait. Each scenario names
+//! what must be reachable, so that none is empty; [`mutants`] shows the last three rules broken.
 //!
 //! # How it is bounded
 //!
 //! By scenario: 1 to 3 instances at the start, one change of content, one or two of the desired replicas, one or two marks, one instance
-//! lost to AWS, one person's deletion, one fault (a crash, a lost request or response), one hand-over, one late read. Within
+//! lost to AWS, one person's deletion, one removal of the warm pool, one unhealthy target, one fault (a crash, a lost request or response), one hand-over, one late read. Within
 //! that it is exhaustive: the state space is finite, because time is relative ([`state`]) and moves in ticks of half a minute.
+//! A warm pool has one instance, or none. AWS may take it although it is deleting the warm pool, and delete that at any time, or
+//! refuse to. From one minute of waiting for that, a tick leads to ten.
 //! Of an adopted group, what AWS terminates before there is a hook goes undrained: no action of the provider could change that.
 //! Among instances that are in the same state the first one moves first, except in drains. Instances come in service at once
 //! and Machines go right after their FooMachines, except in the deep run. Not here: the making, the removal and the retention of a pool, rebalancing between zones, the end of the wait for a Node that is
-//! never found, what a predecessor recorded of waits,
-//! external sizes, heartbeats, lost protection, disruption budgets that hold a drain; random interleavings have these
-//! (`tests/properties`). Nor a crash while the only instance is on trial: such a roll-out counts as finished afterwards.
+//! never found, what a predecessor recorded of waits, announcements of instances that leave the warm pool,
+//! what a load balancer finds of instances that drain, external sizes, heartbeats, lost protection, disruption budgets that hold a drain; random interleavings have these
+//! (`tests/properties`). Nor a warm pool that an old leader is still creating while the content joins (`tests/steps/warm_pools.rs`), nor a crash while the only instance is on trial: such a roll-out counts as finished afterwards.
 //!
 //! `make model` goes deeper, with `PLANNER_MODEL=deep`: more faults, late reads and changes at once, in minutes.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test")]
 
 mod manager;
+mod mutants;
 mod rules;
 mod scenario;
 mod scenarios;

@@ -1,13 +1,17 @@
 //! A manager: what it sees, the plan that the real planner makes of it, and what comes of each of its actions.
 
 use super::scenario::{LIFETIME, Scenario};
-use super::state::{Ages, Foo, Group, Life, Mach, Mind, NOW, POOL, State, TICK, Unit, Wrong};
+use super::state::{
+    Ages, Foo, Group, Life, Mach, Mind, NOW, Owner, POOL, RAISE_WAITS, RENEWAL_WAITS, RecordedWarmPool,
+    State, TICK, Target, Unit, WarmPool, Wrong,
+};
 use foo_model::hook::HookConfig;
 use foo_model::{
-    AwsTime, Decrement, Deletion, DeletionStage, DeletionTimeouts, FooMachine, GroupChange, GroupSettings,
-    GroupSettingsChange, Health, Instance, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId,
-    LifecycleState, Machine, MachineName, MachinePause, NodeState, Process, Protection, RemovalMark, Sizes,
-    TemplateChoice, TemplateRecord, TemplateVersion, Timestamp, Uid, Zone,
+    Applied, AppliedWarmPool, AwsTime, Decrement, Deletion, DeletionStage, DeletionTimeouts, FooMachine,
+    GroupChange, GroupSettings, GroupSettingsChange, Health, Instance, InstanceId, InstanceType,
+    LaunchTemplate, LaunchTemplateId, LifecycleState, Machine, MachineName, MachinePause, NodeState, Process,
+    Protection, RemovalMark, Sizes, TargetGroupArn, TargetHealth, TargetState, Targets, TemplateChoice,
+    TemplateRecord, TemplateVersion, Timestamp, Uid, WarmPoolSettings, WarmState, Zone,
 };
 use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, ReadAction, TemplateAction,
@@ -102,6 +106,8 @@ pub(crate) enum Sight {
     LateCache,
     /// The last read was before this manager's own last change.
     NoLook,
+    /// The health of targets could not be read; all else is as it is.
+    NoTargets,
 }
 
 /// What befalls an action.
@@ -141,6 +147,16 @@ impl Manager {
     pub(crate) fn has_changed_group(&self) -> bool {
         self.mind.0.ledger.changed_at.is_some()
     }
+
+    /// Whether it has known for less time than this that the group has a warm pool whose instances it should not take.
+    fn has_waited_less(&self, time: Duration) -> bool {
+        self.mind.0.warm_pool_unfit_since.is_none_or(|since| since.until(NOW) < time)
+    }
+
+    /// It is about to do this, whatever a planner would say.
+    pub(crate) fn intends(&mut self, actions: Vec<Action>) {
+        self.pending = PendingActions::new(Arc::new(actions), 0);
+    }
 }
 
 /// A pass begins: a read and a plan.
@@ -152,6 +168,9 @@ pub(crate) fn begin(scenario: &Scenario, state: &mut State, index: usize, sight:
     if let Some(violation) = violations(&desired, &observed, &memory, &plan).first() {
         state.wrong = Some(Wrong::Plan(violation.rule()));
     }
+    if sight == Sight::NoTargets && plan.actions.iter().any(|action| replaces(state, action)) {
+        state.wrong = Some(Wrong::ReplacedUnread);
+    }
     let manager = &mut state.managers[index];
     manager.mind = Mind(plan.memory.clone());
     manager.mind.forget_when();
@@ -159,6 +178,15 @@ pub(crate) fn begin(scenario: &Scenario, state: &mut State, index: usize, sight:
     manager.sees_group |= sight != Sight::LateLook && sight != Sight::NoLook;
     manager.sees_objects |= sight != Sight::LateCache;
     plan
+}
+
+/// Whether an action deletes the Machine of an instance that runs, and not because there are too many.
+fn replaces(state: &State, action: &Action) -> bool {
+    let Action::Machine(MachineAction::DeleteMachine { name, only_if: Precondition::SameUid, .. }) = action
+    else {
+        return false;
+    };
+    state.units.iter().any(|unit| unit.name() == *name && unit.is_capacity())
 }
 
 /// Everything a manager knows.
@@ -183,15 +211,15 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
         group: LastRead::At { at, seen: Some(group_shown(scenario, group, members)) },
         template: manager.versions.map_or(LastRead::Unknown, |versions| LastRead::At {
             at: SEEN_AFTER,
-            seen: (versions > 0).then(|| template(versions)),
+            seen: (versions > 0).then(|| template(scenario, versions)),
         }),
         hook: LastRead::At { at: SEEN_AFTER, seen: group.secured.hook.then_some(HookConfig::DRAIN) },
         other_hooks: BTreeMap::new(),
         notifications: LastRead::Unknown,
-        applied: foo_model::Applied::default(),
+        applied: Applied { warm_pool: applied(state.recorded.warm_pool), ..Applied::default() },
         // Events only save time; they have properties of their own.
         signals: std::collections::BTreeMap::new(),
-        target_health: LastRead::Unknown,
+        target_health: target_health(scenario, members, sight),
         ec2_states: manager.words.iter().map(word).collect(),
         foo_machines: objects.iter().filter_map(foo_machine).collect(),
         machines: objects.iter().filter_map(|unit| machine(scenario, unit)).collect(),
@@ -215,8 +243,58 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
     }
 }
 
+/// The warm pool in the record of what was applied.
+fn applied(recorded: RecordedWarmPool) -> Option<AppliedWarmPool> {
+    let of = |version: u8| (template_id(), TemplateVersion(version.into()));
+    match recorded {
+        RecordedWarmPool::Nothing => None,
+        RecordedWarmPool::AnyVersion => Some(AppliedWarmPool::default()),
+        RecordedWarmPool::Version(version) => Some(AppliedWarmPool { template: Some(of(version)) }),
+    }
+}
+
+/// The record as a plan writes it.
+fn recorded(applied: &Applied) -> RecordedWarmPool {
+    let Applied { lifecycle_hooks, suspended_processes, notification_topics, warm_pool } = applied;
+    let others = (lifecycle_hooks.len(), suspended_processes.len(), notification_topics.len());
+    assert_eq!(others, (0, 0, 0), "not in this model");
+    match warm_pool {
+        None => RecordedWarmPool::Nothing,
+        Some(AppliedWarmPool { template: None }) => RecordedWarmPool::AnyVersion,
+        Some(AppliedWarmPool { template: Some((_, version)) }) => {
+            RecordedWarmPool::Version(u8::try_from(version.0).unwrap())
+        }
+    }
+}
+
+/// AWS registers an instance in service, and deregisters it when its termination begins.
+fn target_health(
+    scenario: &Scenario,
+    members: &[Unit],
+    sight: Sight,
+) -> LastRead<BTreeMap<TargetGroupArn, Targets>> {
+    if !scenario.balanced || sight == Sight::NoTargets {
+        return LastRead::Unknown;
+    }
+    let targets: Targets = members.iter().filter_map(|unit| Some((unit.id(), health(unit)?))).collect();
+    let groups = scenario.target_groups().into_iter();
+    LastRead::At { at: SEEN_AFTER, seen: groups.map(|arn| (arn, targets.clone())).collect() }
+}
+
+fn health(unit: &Unit) -> Option<TargetHealth> {
+    let state = match (unit.life, unit.target) {
+        (Life::Pending | Life::Gone, _) => return None,
+        (Life::Waiting | Life::Terminating, _) => TargetState::Draining,
+        (Life::InService, Target::Unchecked) => TargetState::Unchecked,
+        (Life::InService, Target::Initial) => TargetState::Initial,
+        (Life::InService, Target::Healthy) => TargetState::Healthy,
+        (Life::InService, Target::Unhealthy) => TargetState::Unhealthy,
+    };
+    Some(TargetHealth::new(state))
+}
+
 fn group_shown(scenario: &Scenario, group: Group, members: &[Unit]) -> foo_model::Group {
-    let Group { desired, max, version, secured } = group;
+    let Group { desired, max, version, secured, warm_pool } = group;
     let template = if version == 0 {
         (LaunchTemplateId::new("lt-0"), TemplateChoice::Version(TemplateVersion(7)))
     } else {
@@ -231,12 +309,27 @@ fn group_shown(scenario: &Scenario, group: Group, members: &[Unit]) -> foo_model
         template: Some(template),
         mix: None,
         settings: GroupSettings { new_instances, ..GroupSettings::in_subnets(BTreeSet::new()) },
-        target_groups: BTreeSet::new(),
+        target_groups: scenario.target_groups(),
         suspended: unbalanced.into_iter().collect(),
         tags: scenario.tags(group),
         status: foo_model::GroupStatus::Active,
         deletion_protection: foo_model::DeletionProtection::None,
+        warm_pool: warm_pool.map(warm_pool_shown),
         instances: members.iter().filter_map(instance).collect(),
+    }
+}
+
+fn warm_pool_shown(pool: WarmPool) -> foo_model::WarmPool {
+    let WarmPool { owner, size, waiting, deleting } = pool;
+    let state = match owner {
+        Owner::Provider => WarmState::Stopped,
+        Owner::AnotherUser => WarmState::Running,
+    };
+    let (min_size, max_prepared) = (size.into(), Some(size.into()));
+    foo_model::WarmPool {
+        settings: WarmPoolSettings { min_size, max_prepared, state, reuse: false },
+        deleting,
+        size: u32::from(waiting.is_some()),
     }
 }
 
@@ -307,13 +400,14 @@ fn machine(scenario: &Scenario, unit: &Unit) -> Option<Machine> {
     })
 }
 
-fn template(versions: u8) -> LaunchTemplate {
+fn template(scenario: &Scenario, versions: u8) -> LaunchTemplate {
     let record = |version: u8| TemplateRecord {
         version: TemplateVersion(version.into()),
         spec_hash: Some(Scenario::hash(version)),
-        data_hash: Some(Scenario::data()),
-        source_hash: Some(Scenario::data()),
+        data_hash: Some(scenario.data(version)),
+        source_hash: Some(scenario.data(version)),
         object: None,
+        arm64_image: None,
         is_default: version == 1,
         created: AwsTime::from_millis(NOW.0),
     };
@@ -350,6 +444,8 @@ pub(crate) fn act(scenario: &Scenario, state: &mut State, index: usize, call: Ca
         }
         CallOutcome::Completed => match carry_out(scenario, state, index, action) {
             Ok(()) => WriteOutcome::Done,
+            // An activity of the group is in progress.
+            Err(Refused) if deletes_warm_pool(action) => WriteOutcome::NotYet,
             Err(Refused) => WriteOutcome::Refused,
         },
     };
@@ -360,7 +456,8 @@ pub(crate) fn act(scenario: &Scenario, state: &mut State, index: usize, call: Ca
     if action.changes_template() {
         manager.versions = None;
     }
-    if outcome == WriteOutcome::Done {
+    // Nothing in the rest of the plan depends on what was not carried out yet.
+    if matches!(outcome, WriteOutcome::Done | WriteOutcome::NotYet) {
         manager.pending = PendingActions::new(pending.actions.clone(), pending.next + 1);
     }
 }
@@ -387,6 +484,10 @@ fn not_found(state: &mut State, index: usize, action: &Action) {
 }
 
 struct Refused;
+
+fn deletes_warm_pool(action: &Action) -> bool {
+    matches!(action, Action::Group(GroupAction::DeleteWarmPool { .. }))
+}
 
 fn carry_out(scenario: &Scenario, state: &mut State, index: usize, action: &Action) -> Result<(), Refused> {
     if matches!(action, Action::Read(ReadAction::DescribeLaunchTemplate)) {
@@ -422,7 +523,7 @@ fn carry_out(scenario: &Scenario, state: &mut State, index: usize, action: &Acti
         return Ok(());
     }
     let before = state.units.clone();
-    change_objects(state, action)?;
+    change_objects(state, index, action)?;
     if before != state.units && state.left.lates > 0 {
         state.objects_before = Some(before);
         state.managers.iter_mut().for_each(|manager| manager.sees_objects = false);
@@ -466,7 +567,9 @@ fn change_group(
             asked.filter(|unit| unit.life == Life::InService).for_each(|unit| unit.protected = true);
             Ok(())
         }
-        Action::Group(GroupAction::UpdateGroup { change, .. }) => update(state, change),
+        Action::Group(GroupAction::UpdateGroup { change, .. }) => update(state, index, change),
+        Action::Group(GroupAction::PutWarmPool { settings, .. }) => put_warm_pool(state, *settings),
+        Action::Group(GroupAction::DeleteWarmPool { .. }) => delete_warm_pool(state),
         Action::Instance(InstanceAction::TerminateInstance { id, decrement, .. }) => {
             let (desired, hook) = (state.group.desired, state.group.secured.hook);
             let unit = state.units.iter_mut().find(|unit| unit.id() == *id).ok_or(Refused)?;
@@ -515,7 +618,47 @@ fn change_group(
     }
 }
 
-fn update(state: &mut State, change: &GroupChange) -> Result<(), Refused> {
+fn put_warm_pool(state: &mut State, settings: WarmPoolSettings) -> Result<(), Refused> {
+    let WarmPoolSettings { min_size, max_prepared, state: waits, reuse } = settings;
+    assert_eq!(
+        (max_prepared, waits, reuse),
+        (Some(min_size), WarmState::Stopped, false),
+        "not in this model"
+    );
+    let size = u8::try_from(min_size).unwrap();
+    let pool = state.group.warm_pool.get_or_insert_with(|| WarmPool::empty(size));
+    if pool.owner == Owner::AnotherUser {
+        state.wrong = Some(Wrong::WroteForeign);
+    }
+    if pool.deleting {
+        return Err(Refused);
+    }
+    pool.size = size;
+    Ok(())
+}
+
+fn delete_warm_pool(state: &mut State) -> Result<(), Refused> {
+    if state.denied {
+        return Err(Refused);
+    }
+    // One that does not exist is as good as deleted.
+    let Some(pool) = &mut state.group.warm_pool else { return Ok(()) };
+    if pool.owner == Owner::AnotherUser {
+        state.wrong = Some(Wrong::WroteForeign);
+    }
+    pool.deleting = true;
+    Ok(())
+}
+
+/// Whether the only manager, which has seen the last change of the group, takes an outdated instance from the warm pool, or replaces one
+/// by it, before it has waited this long for the deletion of that.
+fn takes_outdated_early(state: &State, index: usize, waits: Duration) -> bool {
+    let manager = &state.managers[index];
+    let knows = state.managers.len() == 1 && manager.sees_group;
+    knows && state.takes_outdated() && manager.has_waited_less(waits)
+}
+
+fn update(state: &mut State, index: usize, change: &GroupChange) -> Result<(), Refused> {
     let GroupChange { min, max, desired: wanted, template, settings } = change;
     let GroupSettingsChange { subnets, new_instances, default_warmup } = settings;
     assert_eq!((min, subnets, default_warmup), (&None, &None, &None), "not in this model");
@@ -527,6 +670,11 @@ fn update(state: &mut State, change: &GroupChange) -> Result<(), Refused> {
     let desired = wanted.map_or(state.group.desired, small);
     if wanted.is_some_and(|_| desired > max) {
         return Err(Refused);
+    }
+    // Beyond the target, capacity is for a roll-out.
+    let waits = if desired > state.target { RENEWAL_WAITS } else { RAISE_WAITS };
+    if desired > state.group.desired && takes_outdated_early(state, index, waits) {
+        state.wrong = Some(Wrong::TakesOutdated);
     }
     state.group.max = max;
     state.group.desired = desired.min(max);
@@ -550,11 +698,13 @@ fn change_template(state: &mut State, action: &Action) {
     state.versions = state.versions.max(Scenario::content_of(&hashes.spec));
 }
 
-fn change_objects(state: &mut State, action: &Action) -> Result<(), Refused> {
-    let target = u32::from(state.target);
+fn change_objects(state: &mut State, index: usize, action: &Action) -> Result<(), Refused> {
+    let (target, content) = (u32::from(state.target), state.content);
+    let takes_outdated = takes_outdated_early(state, index, RENEWAL_WAITS);
     match action {
         Action::Pool(PoolAction::RecordAdoption) => state.recorded.adoption = true,
         Action::Pool(PoolAction::RecordArn { .. }) => state.recorded.arn = true,
+        Action::Pool(PoolAction::RecordApplied { applied }) => state.recorded.warm_pool = recorded(applied),
         Action::Pool(PoolAction::Quarantine { records }) => {
             state.quarantine =
                 records.last().map(|record| (Scenario::content_of(&record.hash), record.verdict));
@@ -594,7 +744,16 @@ fn change_objects(state: &mut State, action: &Action) -> Result<(), Refused> {
                 Mach::Draining | Mach::LetGo => {}
                 Mach::Alive => {
                     unit.machine = Mach::Draining;
-                    state.tale.victims += u8::from(*only_if != Precondition::SameUid);
+                    let replaced = *only_if == Precondition::SameUid;
+                    let wrong = if replaced && unit.is_sound(content) {
+                        Some(Wrong::ReplacedHealthy)
+                    } else if replaced && unit.is_capacity() && takes_outdated {
+                        Some(Wrong::TakesOutdated)
+                    } else {
+                        None
+                    };
+                    state.tale.victims += u8::from(!replaced);
+                    state.wrong = state.wrong.or(wrong);
                 }
             }
         }

@@ -1,8 +1,10 @@
 //! What must hold, what must be reachable, and the way to rest.
 
 use super::manager::{CallOutcome, Sight, act, begin};
-use super::scenario::{Scenario, Whose};
-use super::state::{Budget, Foo, Life, Mach, State, Unit, Wrong, count};
+use super::scenario::{Scenario, Warmth, Whose};
+use super::state::{
+    Budget, Foo, Life, Mach, NOW, Owner, RENEWAL_WAITS, State, Target, Unit, WarmPool, Wrong, count,
+};
 use foo_planner::desired::OnFailure;
 use stateright::{Model as _, Property};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,6 +22,9 @@ pub(crate) fn always() -> Vec<Property<Scenario>> {
                 Some(Wrong::LetGoUndrained | Wrong::ReleasedAlive | Wrong::ScaledInUndrained)
             );
             state.wrong != Some(Wrong::EndedUnreleased) && !undrained
+        }),
+        always("I1 nothing joins the cluster in a warm pool", |_, state| {
+            state.wrong != Some(Wrong::WarmsJoining)
         }),
         always("I2 desired capacity is never below the target", |_, state| {
             state.group.desired >= state.tale.lowest
@@ -58,12 +63,20 @@ pub(crate) fn always() -> Vec<Property<Scenario>> {
             !is_sampled(state) || settle(scenario, state).is_ok()
         }),
         always("I12 a foreign group is not touched", |_, state| state.wrong != Some(Wrong::WroteForeign)),
+        always("an outdated warm pool is deleted before more instances are launched", |_, state| {
+            state.wrong != Some(Wrong::TakesOutdated)
+        }),
+        always("nothing is replaced for health that is good or unknown", |_, state| {
+            !matches!(state.wrong, Some(Wrong::ReplacedHealthy | Wrong::ReplacedUnread))
+        }),
     ]
 }
 
 /// Examples that must be found, by name.
 pub(crate) mod reach {
-    use super::{Foo, Life, Mach, Property, Scenario, State, Unit};
+    use super::{
+        Foo, Life, Mach, NOW, Owner, Property, RENEWAL_WAITS, Scenario, State, Target, Unit, WarmPool, Warmth,
+    };
 
     fn some(name: &'static str, condition: fn(&Scenario, &State) -> bool) -> Property<Scenario> {
         Property::sometimes(name, condition)
@@ -139,6 +152,63 @@ pub(crate) mod reach {
     pub(crate) fn renewed() -> Property<Scenario> {
         some("all are of the new content", |_, state| {
             state.content > 1 && state.units.iter().all(|unit| unit.version == state.content && unit.serves())
+        })
+    }
+
+    pub(crate) fn renewed_warm_pool() -> Property<Scenario> {
+        some("an instance of the new content waits", |_, state| {
+            let waiting = state.group.warm_pool.and_then(|pool| pool.waiting);
+            state.content > 1 && waiting == Some(state.content)
+        })
+    }
+
+    pub(crate) fn took_outdated() -> Property<Scenario> {
+        some(
+            "AWS deletes the warm pool too late, and the group takes an outdated instance",
+            |scenario, state| {
+                let is_new = |unit: &Unit| unit.number > scenario.size;
+                state.units.iter().any(|unit| is_new(unit) && unit.version < state.group.version)
+            },
+        )
+    }
+
+    pub(crate) fn joining_without_warm_pool() -> Property<Scenario> {
+        some("the group launches user data that join, and has no warm pool", |scenario, state| {
+            state.warms && !scenario.waits(state.group.version) && state.group.warm_pool.is_none()
+        })
+    }
+
+    pub(crate) fn refused_deletion() -> Property<Scenario> {
+        some("AWS refuses to delete a warm pool for ten minutes", |_, state| {
+            let since = state.managers.first().and_then(|manager| manager.mind.0.warm_pool_unfit_since);
+            state.denied && since.is_some_and(|since| since.until(NOW) >= RENEWAL_WAITS)
+        })
+    }
+
+    pub(crate) fn new_warm_pool() -> Property<Scenario> {
+        some("an instance waits in a warm pool that the spec names since", |scenario, state| {
+            let waits = state.group.warm_pool.is_some_and(|pool| pool.waiting.is_some());
+            scenario.warmth == Warmth::None && state.warms && waits
+        })
+    }
+
+    pub(crate) fn named_foreign_warm_pool() -> Property<Scenario> {
+        some("the spec names a warm pool where another user has one", |_, state| {
+            let is_foreign = |pool: WarmPool| pool.owner == Owner::AnotherUser;
+            state.warms && state.group.warm_pool.is_some_and(is_foreign)
+        })
+    }
+
+    pub(crate) fn replaced_unhealthy() -> Property<Scenario> {
+        some("an instance that a load balancer finds unhealthy is drained", |_, state| {
+            any(state, |unit| unit.target == Target::Unhealthy && unit.machine == Mach::LetGo)
+        })
+    }
+
+    pub(crate) fn unread_health() -> Property<Scenario> {
+        some("the health of targets is unknown while one is unhealthy", |scenario, state| {
+            let unread = state.left.unread < scenario.budget.unread;
+            unread && any(state, |unit| unit.target == Target::Unhealthy && unit.machine == Mach::Alive)
         })
     }
 
@@ -231,6 +301,7 @@ const PATIENCE: u8 = 7;
 pub(crate) fn settle(scenario: &Scenario, state: &State) -> Result<(), String> {
     let mut state = state.clone();
     state.left = Budget::default();
+    state.denied = false;
     state.managers.truncate(1);
     let mut idle = 0;
     for _ in 0..100 {

@@ -2,15 +2,19 @@
 
 use super::manager::{CallOutcome, Manager, Sight, act, begin, mishaps};
 use super::rules;
-use super::state::{Ages, Budget, Foo, Group, Life, Mach, Recorded, Secured, State, TICK, Tale, Unit, Wrong};
+use super::state::{
+    Ages, Budget, Foo, Group, Life, Mach, Owner, Recorded, RecordedWarmPool, Secured, State, TICK, Tale,
+    Target, Unit, WarmPool, Wrong,
+};
 use foo_model::names::{TAG_ADOPTABLE, TAG_INSTALLATION};
 use foo_model::{
     Adoption, DeletionTimeouts, GroupName, GroupSettings, ImageId, InstanceOptions, InstanceType,
-    Maintenance, MetadataOptions, Seconds, SpecHash, TemplateContent, UserData,
+    Maintenance, MetadataOptions, Seconds, SpecHash, TargetGroupArn, TemplateContent, UserData,
+    WarmPoolSettings, WarmState,
 };
 use foo_planner::desired::{
     Desired, GroupConfig, Identity, IntOrPercent, OnFailure, Remediation, Rollout, RolloutPause, ScaleIn,
-    Size, Strategy, Template, VictimPolicy, Wanted,
+    Size, Strategy, TargetHealthRules, Template, VictimPolicy, Wanted,
 };
 use foo_planner::observed::Verdict;
 use foo_planner::{Goal, Plan};
@@ -26,6 +30,16 @@ pub(crate) enum Whose {
     AnotherInstallations,
     /// Without an owner at first, and with the tag that lets the pool adopt it.
     Adoptable,
+}
+
+/// The warm pool that the group has at the beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Warmth {
+    None,
+    /// That of the spec.
+    Provider,
+    /// One of running instances, which the spec does not name.
+    AnotherUser,
 }
 
 /// One small world to explore.
@@ -46,6 +60,11 @@ pub(crate) struct Scenario {
     pub(crate) on_failure: OnFailure,
     /// Whose the group's tags say it is.
     pub(crate) whose: Whose,
+    pub(crate) warmth: Warmth,
+    /// The user data of this content do not wait in a warm pool.
+    pub(crate) joining: Option<u8>,
+    /// The pool is behind a load balancer, and asks for the health of its targets.
+    pub(crate) balanced: bool,
     pub(crate) budget: Budget,
     /// Instances come in service at once, and Machines go at once after their FooMachines.
     pub(crate) hurried: bool,
@@ -68,6 +87,10 @@ pub(crate) enum Step {
     Serve,
     Leave,
     ScaleIn,
+    /// AWS ends the deletion of the warm pool, terminates an instance in it that is too many, or launches one into it.
+    FitWarmPool,
+    /// A load balancer finds an instance healthy.
+    Check,
     /// Core makes a Machine; a Node joins; a drain ends; a Machine goes after its FooMachine.
     Make,
     Join,
@@ -76,6 +99,10 @@ pub(crate) enum Step {
     /// AWS ends an instance through the hook; one is gone at once.
     Take(u8),
     Die(u8),
+    /// A load balancer finds an instance unhealthy.
+    Fail(u8),
+    /// From now on AWS refuses to delete warm pools.
+    Deny,
     /// The autoscaler marks a Machine, or takes its mark back.
     Mark(u8),
     Unmark,
@@ -83,6 +110,8 @@ pub(crate) enum Step {
     Target(u8),
     Edit,
     DeleteMachine(u8),
+    /// People remove the warm pool from the spec, or add one.
+    Toggle,
     /// A manager reads and plans; its next action gets its outcome.
     Pass(usize, Sight),
     Act(usize, CallOutcome),
@@ -103,6 +132,7 @@ impl Model for Scenario {
             foo: Foo::Alive,
             machine: Mach::Alive,
             ready: true,
+            target: if self.balanced { Target::Healthy } else { Target::Unchecked },
             ..Unit::launched(number, 1)
         };
         let of_another_tool = |number| Unit {
@@ -118,10 +148,14 @@ impl Model for Scenario {
         manager.settled = true;
         manager.versions = Some(version);
         let secured = if adopts { Secured::NOT } else { Secured::FULLY };
+        let warms = self.warmth == Warmth::Provider;
+        let (warm_pool, recorded) = self.warm_pool_of_idle(warms, version);
         let state = State {
-            group: Group { desired: self.size, max: self.size, version, secured },
+            group: Group { desired: self.size, max: self.size, version, secured, warm_pool },
             adopt: adopts,
-            recorded: Recorded { arn: !adopts, adoption: false },
+            warms,
+            denied: false,
+            recorded: Recorded { arn: !adopts, adoption: false, warm_pool: recorded },
             units: (1..=self.size).map(unit).collect(),
             group_before: None,
             objects_before: None,
@@ -188,6 +222,12 @@ impl Scenario {
         if state.existing() > state.group.desired && any(is_expendable) {
             steps.push(Step::ScaleIn);
         }
+        if state.group.warm_pool.is_some_and(WarmPool::is_unfinished) {
+            steps.push(Step::FitWarmPool);
+        }
+        if any(is_to_be_checked) {
+            steps.push(Step::Check);
+        }
         if any(wants_machine) {
             steps.push(Step::Make);
         }
@@ -208,6 +248,12 @@ impl Scenario {
             if state.left.deaths > 0 {
                 steps.push(Step::Die(unit.number));
             }
+            if state.left.unhealthy > 0 && unit.target == Target::Healthy {
+                steps.push(Step::Fail(unit.number));
+            }
+        }
+        if state.left.denials > 0 && !state.denied && state.group.warm_pool.is_some() {
+            steps.push(Step::Deny);
         }
         if state.left.faults > 0 {
             steps.push(Step::Crash);
@@ -240,6 +286,9 @@ impl Scenario {
         if state.left.edits > 0 {
             steps.push(Step::Edit);
         }
+        if state.left.toggles > 0 {
+            steps.push(Step::Toggle);
+        }
     }
 
     fn management(state: &State, steps: &mut Vec<Step>) {
@@ -255,6 +304,9 @@ impl Scenario {
                 continue;
             }
             steps.push(Step::Pass(index, Sight::Fresh));
+            if state.left.unread > 0 {
+                steps.push(Step::Pass(index, Sight::NoTargets));
+            }
             if state.group_before.is_some() && !manager.sees_group {
                 steps.push(Step::Pass(index, Sight::LateLook));
                 if manager.has_changed_group() {
@@ -275,8 +327,11 @@ impl Scenario {
             Step::Launch => {
                 state.tale.launched += 1;
                 let protected = state.group.secured.protects_new;
-                let unit = Unit::launched(state.tale.launched, state.group.version);
-                state.units.push(Unit { protected, ..unit });
+                // AWS takes an instance that waits first; whether from a warm pool that it is deleting, it does not document.
+                let waiting = state.group.warm_pool.as_mut().and_then(|pool| pool.waiting.take());
+                let version = waiting.unwrap_or(state.group.version);
+                let target = if self.balanced { Target::Initial } else { Target::Unchecked };
+                state.units.push(Unit { protected, target, ..Unit::launched(state.tale.launched, version) });
             }
             Step::Serve => first(state, |unit| unit.life == Life::Pending).life = Life::InService,
             Step::Leave => first(state, |unit| unit.life == Life::Terminating).life = Life::Gone,
@@ -288,6 +343,8 @@ impl Scenario {
                     state.wrong = Some(Wrong::ScaledInUndrained);
                 }
             }
+            Step::FitWarmPool => self.fit_warm_pool(state),
+            Step::Check => first(state, is_to_be_checked).target = Target::Healthy,
             Step::Make => first(state, wants_machine).machine = Mach::Alive,
             Step::Join => first(state, |unit| self.joins(unit)).ready = true,
             Step::Drain(number) => drain(one(state, number)),
@@ -300,6 +357,15 @@ impl Scenario {
             Step::Die(number) => {
                 state.left.deaths -= 1;
                 rob(state, number).life = Life::Gone;
+            }
+            Step::Fail(number) => {
+                state.left.unhealthy -= 1;
+                state.tale.robbed += 1;
+                one(state, number).target = Target::Unhealthy;
+            }
+            Step::Deny => {
+                state.left.denials -= 1;
+                state.denied = true;
             }
             Step::Mark(number) => {
                 state.left.marks -= 1;
@@ -326,6 +392,10 @@ impl Scenario {
                 state.left.deletions -= 1;
                 rob(state, number).machine = Mach::Draining;
             }
+            Step::Toggle => {
+                state.left.toggles -= 1;
+                state.warms = !state.warms;
+            }
             Step::Pass(index, sight) => self.pass(state, index, sight),
             Step::Act(index, outcome) => {
                 state.left.faults -= u8::from(outcome != CallOutcome::Completed);
@@ -349,8 +419,24 @@ impl Scenario {
         Ages { cap, marks: self.budget.marks > 0, trials: self.broken }
     }
 
+    fn fit_warm_pool(&self, state: &mut State) {
+        let version = state.group.version;
+        match &mut state.group.warm_pool {
+            Some(pool) if pool.deleting => state.group.warm_pool = None,
+            Some(pool) if pool.size == 0 => pool.waiting = None,
+            Some(pool) => {
+                pool.waiting = Some(version);
+                if pool.owner == Owner::Provider && !self.waits(version) {
+                    state.wrong = Some(Wrong::WarmsJoining);
+                }
+            }
+            None => {}
+        }
+    }
+
     fn pass(&self, state: &mut State, index: usize, sight: Sight) {
         state.left.lates -= u8::from(matches!(sight, Sight::LateLook | Sight::LateCache));
+        state.left.unread -= u8::from(sight == Sight::NoTargets);
         let rested = sight == Sight::Fresh && self.is_idle(state) && Self::knows(state);
         let Plan { actions, .. } = begin(self, state, index, sight);
         if rested && !actions.is_empty() {
@@ -370,7 +456,8 @@ impl Scenario {
     pub(crate) fn is_idle(&self, state: &State) -> bool {
         let content = if self.broken && state.content == 2 { 1 } else { state.content };
         let secured = Secured::FULLY;
-        let sizes = Group { desired: state.target, max: state.target, version: content, secured };
+        let (warm_pool, recorded_warm_pool) = self.warm_pool_of_idle(state.warms, content);
+        let group = Group { desired: state.target, max: state.target, version: content, secured, warm_pool };
         // Until the roll-out begins, instances of another tool are as desired.
         let has_content = |unit: &Unit| unit.version == content || (state.adopt && unit.version == 0);
         let serves = |unit: &Unit| unit.serves() && unit.machine == Mach::Alive && unit.ready;
@@ -384,10 +471,27 @@ impl Scenario {
             }
             None => content == state.content,
         };
-        state.group == sizes
+        state.group == group
+            && state.recorded.warm_pool == recorded_warm_pool
             && state.units.len() == usize::from(state.target)
             && state.units.iter().all(right)
             && recorded
+    }
+
+    /// The warm pool of an idle group that launches this version, and the record of it.
+    fn warm_pool_of_idle(&self, warms: bool, version: u8) -> (Option<WarmPool>, RecordedWarmPool) {
+        if self.warmth == Warmth::AnotherUser {
+            (Some(WarmPool::of_another_user()), RecordedWarmPool::Nothing)
+        } else if warms && self.waits(version) {
+            (Some(WarmPool::of(version)), RecordedWarmPool::Version(version))
+        } else {
+            (None, RecordedWarmPool::Nothing)
+        }
+    }
+
+    /// Whether the user data of this content wait in a warm pool.
+    pub(crate) fn waits(&self, content: u8) -> bool {
+        self.joining != Some(content)
     }
 
     /// It has reached its lifetime.
@@ -449,8 +553,14 @@ impl Scenario {
         hash.as_str().trim_start_matches('v').parse().unwrap()
     }
 
-    pub(crate) fn data() -> SpecHash {
-        SpecHash::new("d")
+    /// The hash of the user data of this content.
+    pub(crate) fn data(&self, content: u8) -> SpecHash {
+        SpecHash::new(if self.waits(content) { "d" } else { "joining" })
+    }
+
+    /// The target groups of the pool.
+    pub(crate) fn target_groups(&self) -> BTreeSet<TargetGroupArn> {
+        self.balanced.then(|| TargetGroupArn::new("web")).into_iter().collect()
     }
 
     /// The planner's input.
@@ -464,16 +574,22 @@ impl Scenario {
             may_have_adopted: false,
             missing: Vec::new(),
             size: Size::Replicas { wanted: state.target.into(), ceiling: None },
-            template: Wanted::Ready(content(state.content)),
+            template: Wanted::Ready(self.content(state.content)),
             group: GroupConfig {
                 settings: GroupSettings::in_subnets(Wanted::Ready(BTreeSet::new())),
                 mix: None,
                 tags: BTreeMap::new(),
                 storage: None,
-                target_groups: None,
+                target_groups: self.balanced.then(|| self.target_groups()),
                 hooks: None,
                 notifications: None,
                 suspended: BTreeSet::new(),
+                warm_pool: state.warms.then_some(WarmPoolSettings {
+                    min_size: 1,
+                    max_prepared: None,
+                    state: WarmState::Stopped,
+                    reuse: false,
+                }),
             },
             scale_in: ScaleIn {
                 policy: VictimPolicy::Oldest,
@@ -490,10 +606,14 @@ impl Scenario {
                 paused: state.adopt.then_some(RolloutPause::Adoption),
                 max_lifetime: (self.expired > 0).then_some(LIFETIME),
             },
-            target_health: None,
+            target_health: self.balanced.then_some(TargetHealthRules {
+                required: true,
+                replace: true,
+                grace: Seconds(0),
+            }),
             maintenance: Maintenance::Always,
             remediation: Remediation {
-                enabled: false,
+                enabled: self.balanced,
                 max_in_flight: IntOrPercent::Count(1),
                 unhealthy_limit: IntOrPercent::Percent(50),
                 join_timeout: None,
@@ -505,27 +625,29 @@ impl Scenario {
             warnings: Vec::new(),
         }
     }
-}
 
-fn content(number: u8) -> Template {
-    Template {
-        content: TemplateContent {
-            image: ImageId::new("ami"),
-            instance_type: Some(InstanceType::new("t")),
-            security_groups: Vec::new(),
-            instance_profile: None,
-            key_name: None,
-            volumes: Vec::new(),
-            metadata: MetadataOptions::with_tokens(1),
-            spot: None,
-            options: InstanceOptions::default(),
-            user_data: UserData(Vec::new()),
-            tags: BTreeMap::new(),
-        },
-        spec_hash: Scenario::hash(number),
-        data_hash: Scenario::data(),
-        source_hash: Scenario::data(),
-        object: None,
+    fn content(&self, number: u8) -> Template {
+        Template {
+            content: TemplateContent {
+                image: ImageId::new("ami"),
+                arm64_image: None,
+                instance_type: Some(InstanceType::new("t")),
+                security_groups: Vec::new(),
+                instance_profile: None,
+                key_name: None,
+                volumes: Vec::new(),
+                metadata: MetadataOptions::with_tokens(1),
+                spot: None,
+                options: InstanceOptions::default(),
+                user_data: UserData(Vec::new()),
+                tags: BTreeMap::new(),
+            },
+            spec_hash: Self::hash(number),
+            data_hash: self.data(number),
+            source_hash: self.data(number),
+            object: None,
+            waits_in_warm_pool: self.waits(number),
+        }
     }
 }
 
@@ -563,6 +685,11 @@ fn drain(unit: &mut Unit) {
     if unit.foo == Foo::Alive {
         unit.foo = Foo::Deleting;
     }
+}
+
+/// A load balancer checks it.
+fn is_to_be_checked(unit: &Unit) -> bool {
+    unit.life == Life::InService && unit.target == Target::Initial
 }
 
 /// AWS ends it when there are too many.

@@ -2,7 +2,7 @@
 
 use super::explore;
 use super::rules::reach;
-use super::scenario::{Scenario, Whose};
+use super::scenario::{Scenario, Warmth, Whose};
 use super::state::Budget;
 use foo_planner::desired::OnFailure;
 
@@ -26,7 +26,7 @@ fn budget(daily: Budget, deep: Budget) -> Budget {
 }
 
 /// Nothing happens, and one Machine may be lacking.
-fn scenario(name: &'static str, size: u8) -> Scenario {
+pub(crate) fn scenario(name: &'static str, size: u8) -> Scenario {
     Scenario {
         name,
         size,
@@ -38,6 +38,9 @@ fn scenario(name: &'static str, size: u8) -> Scenario {
         expired: 0,
         on_failure: OnFailure::Halt,
         whose: Whose::Own,
+        warmth: Warmth::None,
+        joining: None,
+        balanced: false,
         budget: Budget::default(),
         hurried: true,
         cap: 2,
@@ -362,6 +365,105 @@ fn an_adopted_group_shrinks_under_two_managers() {
         ),
         reaches: vec![reach::rest(), reach::end(), reach::two_at_work()],
         ..scenario("adopted and shrunk", 2)
+    });
+}
+
+/// AWS deletes the outdated warm pool at any time, or too late.
+#[test]
+fn a_roll_out_renews_the_warm_pool() {
+    let none = Budget::default();
+    explore(Scenario {
+        warmth: Warmth::Provider,
+        surge: 1,
+        unavailable: 0,
+        // One of the new content, and one that is outdated.
+        launches: 3,
+        budget: budget(
+            Budget { edits: 1, faults: 1, ..none },
+            Budget { edits: 1, faults: 1, lates: 1, denials: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::renewed(), reach::renewed_warm_pool(), reach::took_outdated()],
+        ..scenario("warm roll-out", 1)
+    });
+}
+
+/// The spec is edited back later, in the deep run.
+#[test]
+fn user_data_that_join_are_not_launched_into_a_warm_pool_whatever_the_spec_names() {
+    let none = Budget::default();
+    explore(Scenario {
+        warmth: Warmth::Provider,
+        joining: Some(2),
+        launches: if depth() == Depth::Daily { 3 } else { 5 },
+        budget: budget(
+            Budget { edits: 1, toggles: 1, denials: 1, ..none },
+            Budget { edits: 2, toggles: 1, denials: 1, faults: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::joining_without_warm_pool(), reach::refused_deletion()],
+        ..scenario("warm and joining", 1)
+    });
+}
+
+/// Too many states for every day: there, the property tests play this.
+#[test]
+fn the_target_rises_while_the_warm_pool_is_renewed() {
+    if depth() == Depth::Daily {
+        return;
+    }
+    let none = Budget::default();
+    explore(Scenario {
+        warmth: Warmth::Provider,
+        targets: vec![2],
+        // Both of the new content, the second one before that, and one that is outdated.
+        launches: 5,
+        budget: Budget { edits: 1, targets: 1, ..none },
+        reaches: vec![reach::rest(), reach::renewed(), reach::renewed_warm_pool()],
+        ..scenario("warm and growing", 1)
+    });
+}
+
+#[test]
+fn two_managers_create_and_delete_a_warm_pool() {
+    let none = Budget::default();
+    explore(Scenario {
+        budget: budget(
+            Budget { toggles: 2, hand_overs: 1, lates: 1, ..none },
+            Budget { toggles: 2, hand_overs: 1, faults: 1, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::new_warm_pool(), reach::two_at_work()],
+        ..scenario("warm in turns", 1)
+    });
+}
+
+#[test]
+fn a_warm_pool_of_another_user_whose_instances_run_is_not_touched() {
+    let none = Budget::default();
+    explore(Scenario {
+        warmth: Warmth::AnotherUser,
+        joining: Some(2),
+        launches: 2,
+        budget: budget(
+            Budget { edits: 1, toggles: 1, ..none },
+            Budget { edits: 1, toggles: 2, faults: 1, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::named_foreign_warm_pool()],
+        ..scenario("warm of another user", 1)
+    });
+}
+
+/// Unhealthy in its target group, while the health cannot be read at times.
+#[test]
+fn an_instance_becomes_unhealthy() {
+    let none = Budget::default();
+    explore(Scenario {
+        balanced: true,
+        launches: if depth() == Depth::Daily { 3 } else { 5 },
+        budget: budget(
+            Budget { unhealthy: 1, unread: 1, faults: 1, ..none },
+            Budget { unhealthy: 1, unread: 1, faults: 1, edits: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::end(), reach::replaced_unhealthy(), reach::unread_health()],
+        ..scenario("unhealthy", 2)
     });
 }
 

@@ -21,6 +21,11 @@ pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
 /// with it. One of them is a cache's deadline, two are the deadline of an effect on the group.
 pub(crate) const TICK: Duration = Duration::from_secs(30);
 
+/// How long a raise waits for the deletion of a warm pool: `RAISE_WAITS` in the planner.
+pub(crate) const RAISE_WAITS: Duration = Duration::from_mins(1);
+/// How long replacements do: `RENEWAL_WAITS` there.
+pub(crate) const RENEWAL_WAITS: Duration = Duration::from_mins(10);
+
 /// Name of the pool.
 pub(crate) const POOL: &str = "workers";
 
@@ -38,7 +43,11 @@ pub(crate) struct State {
     pub(crate) versions: u8,
     /// The spec says that the pool adopts the group.
     pub(crate) adopt: bool,
-    /// What the objects record of the group: its ARN, and that it was adopted.
+    /// The spec names a warm pool of one instance.
+    pub(crate) warms: bool,
+    /// AWS refuses to delete warm pools.
+    pub(crate) denied: bool,
+    /// What the FooMachinePool records of the group.
     pub(crate) recorded: Recorded,
     /// Content recorded as failed.
     pub(crate) quarantine: Option<(u8, Verdict)>,
@@ -60,6 +69,17 @@ pub(crate) struct State {
 pub(crate) struct Recorded {
     pub(crate) arn: bool,
     pub(crate) adoption: bool,
+    pub(crate) warm_pool: RecordedWarmPool,
+}
+
+/// What it records of the warm pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum RecordedWarmPool {
+    Nothing,
+    /// It is the provider's, and its instances may have any template versions.
+    AnyVersion,
+    /// All of its instances have this one.
+    Version(u8),
 }
 
 /// The group's own settings.
@@ -70,6 +90,48 @@ pub(crate) struct Group {
     /// Template version that new instances are launched from; 0: that of another tool.
     pub(crate) version: u8,
     pub(crate) secured: Secured,
+    pub(crate) warm_pool: Option<WarmPool>,
+}
+
+/// The group's warm pool, with one instance or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct WarmPool {
+    pub(crate) owner: Owner,
+    /// How many instances AWS keeps in it.
+    pub(crate) size: u8,
+    /// Template version of the instance that waits.
+    pub(crate) waiting: Option<u8>,
+    /// AWS is deleting it.
+    pub(crate) deleting: bool,
+}
+
+/// Who created a warm pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Owner {
+    Provider,
+    /// Its instances run, and may be Nodes with Pods.
+    AnotherUser,
+}
+
+impl WarmPool {
+    /// A warm pool of the provider that is about to be filled.
+    pub(crate) fn empty(size: u8) -> Self {
+        Self { owner: Owner::Provider, size, waiting: None, deleting: false }
+    }
+
+    /// That of an idle pool, whose instance has this version.
+    pub(crate) fn of(version: u8) -> Self {
+        Self { waiting: Some(version), ..Self::empty(1) }
+    }
+
+    pub(crate) fn of_another_user() -> Self {
+        Self { owner: Owner::AnotherUser, ..Self::empty(0) }
+    }
+
+    /// Whether AWS has something to do in it.
+    pub(crate) fn is_unfinished(self) -> bool {
+        self.deleting || (self.size > 0) != self.waiting.is_some()
+    }
 }
 
 /// What makes AWS wait for drains, and whose the group is.
@@ -114,6 +176,7 @@ pub(crate) struct Unit {
     pub(crate) marked: bool,
     /// Cluster API was shown that there is nothing to drain.
     pub(crate) excluded: bool,
+    pub(crate) target: Target,
     /// Ticks since its Machine was made, as far as they matter.
     pub(crate) age: u8,
     /// Which manager ended it or completed its hook.
@@ -130,6 +193,16 @@ pub(crate) enum Life {
     Waiting,
     Terminating,
     Gone,
+}
+
+/// What a load balancer reports about an instance in service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Target {
+    /// There is none.
+    Unchecked,
+    Initial,
+    Healthy,
+    Unhealthy,
 }
 
 /// A FooMachine.
@@ -174,6 +247,14 @@ pub(crate) struct Budget {
     pub(crate) deaths: u8,
     /// Machines that a person deletes.
     pub(crate) deletions: u8,
+    /// Removals of the warm pool from the spec, and additions.
+    pub(crate) toggles: u8,
+    /// How often AWS begins to refuse deletions of warm pools.
+    pub(crate) denials: u8,
+    /// Instances that a load balancer finds unhealthy.
+    pub(crate) unhealthy: u8,
+    /// Passes for which the health of targets cannot be read.
+    pub(crate) unread: u8,
 }
 
 /// Whose age matters. What no deadline of a scenario depends on stays young, so that it makes no new states.
@@ -218,6 +299,15 @@ pub(crate) enum Wrong {
     ScaledInUndrained,
     NotIdle,
     WroteForeign,
+    /// AWS launches an instance into the provider's warm pool that joins the cluster there: the pool is deleted undrained.
+    WarmsJoining,
+    /// A manager adds capacity, or replaces a Machine, while the group would take an outdated instance from its warm pool, and has not
+    /// waited for the deletion of that.
+    TakesOutdated,
+    /// A Machine is replaced although nothing is known to be wrong with its instance.
+    ReplacedHealthy,
+    /// A Machine is replaced while the health of targets is unknown.
+    ReplacedUnread,
 }
 
 impl State {
@@ -233,6 +323,12 @@ impl State {
     /// Instances that serve and will.
     pub(crate) fn available(&self) -> u8 {
         count(self.units.iter().filter(|unit| unit.serves()))
+    }
+
+    /// Whether the group would take an instance from its warm pool that is outdated.
+    pub(crate) fn takes_outdated(&self) -> bool {
+        let waiting = self.group.warm_pool.and_then(|pool| pool.waiting);
+        waiting.is_some_and(|version| version != self.group.version)
     }
 
     /// One tick passes.
@@ -290,6 +386,7 @@ impl Unit {
             drained: false,
             marked: false,
             excluded: false,
+            target: Target::Unchecked,
             age: 0,
             ended_by: None,
             completed_by: None,
@@ -310,12 +407,21 @@ impl Unit {
 
     pub(crate) fn serves(&self) -> bool {
         let ran_before = self.pods && matches!(self.machine, Mach::NotYet | Mach::Alive);
-        self.life == Life::InService && (ran_before || (self.machine == Mach::Alive && self.ready))
+        let is_target = matches!(self.target, Target::Unchecked | Target::Healthy);
+        let runs = ran_before || (self.machine == Mach::Alive && self.ready);
+        self.life == Life::InService && is_target && runs
     }
 
     /// Cluster API released the instance, or never had a Machine for it.
     pub(crate) fn is_released(&self) -> bool {
         self.foo == Foo::Deleting && matches!(self.machine, Mach::NotYet | Mach::LetGo | Mach::Gone)
+    }
+
+    /// It is a target of a load balancer that does not find it unhealthy, and of the wanted content.
+    pub(crate) fn is_sound(&self, content: u8) -> bool {
+        self.is_capacity()
+            && self.version == content
+            && matches!(self.target, Target::Initial | Target::Healthy)
     }
 
     /// No pod is left on its Node.
@@ -332,13 +438,16 @@ impl Hash for Mind {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         // In full, so that nothing new is left out.
         let Memory {
-            ledger: Ledger { changed_at, created, base, desired, leaving },
+            ledger: Ledger { changed_at, created, template, warm_pool, base, desired, leaving },
             excess_since,
             short_since,
             starved_at,
             targets,
             template_due_since,
             template_refused_since,
+            warm_pool_unfit_since,
+            refused_warm_pool,
+            left_warm_pool,
             foreign_since,
             stored,
             suspended_for,
@@ -353,10 +462,11 @@ impl Hash for Mind {
             purchase,
         } = &self.0;
         purchase.map(|it| (it.on_demand_base, it.on_demand_percentage, it.changed)).hash(hasher);
-        (changed_at, created, base, desired, leaving).hash(hasher);
+        (changed_at, created, template, warm_pool, base, desired, leaving).hash(hasher);
         (excess_since, short_since, starved_at, template_due_since).hash(hasher);
         targets.hash(hasher);
-        (template_refused_since, foreign_since, suspended_for, busy).hash(hasher);
+        (template_refused_since, warm_pool_unfit_since, foreign_since, suspended_for, busy).hash(hasher);
+        (refused_warm_pool, left_warm_pool).hash(hasher);
         (deleted_machines, created_machines, rebalanced_at, stored).hash(hasher);
         round.as_ref().map(|round| &round.instances).hash(hasher);
         if let Some(RolloutProgress { hash, since, available, ready, relapses, waiting_since }) = trial {
@@ -377,13 +487,16 @@ impl Mind {
         let oldest = NOW.minus(TICK * u32::from(ages.cap));
         let older = |at: &mut Timestamp| *at = at.minus(TICK).max(oldest);
         let Memory {
-            ledger: Ledger { changed_at: _, created, base: _, desired, leaving },
+            ledger: Ledger { changed_at: _, created, template, warm_pool, base: _, desired, leaving },
             excess_since,
             short_since,
             starved_at,
             targets,
             template_due_since,
             template_refused_since,
+            warm_pool_unfit_since,
+            refused_warm_pool,
+            left_warm_pool: _,
             foreign_since: _,
             stored: _,
             suspended_for: _,
@@ -398,8 +511,14 @@ impl Mind {
             purchase,
         } = &mut self.0;
         purchase.iter_mut().filter_map(|purchase| purchase.changed.as_mut()).for_each(older);
-        let due = [created, excess_since, starved_at, template_due_since, template_refused_since];
+        let due = [created, warm_pool, excess_since, starved_at, template_due_since, template_refused_since];
         due.into_iter().flatten().for_each(older);
+        template.iter_mut().map(|(_, _, at)| at).for_each(older);
+        warm_pool_unfit_since.iter_mut().for_each(wait_for_deletion);
+        refused_warm_pool
+            .iter_mut()
+            .flat_map(|refused| [&mut refused.since, &mut refused.last])
+            .for_each(older);
         targets.times_mut().for_each(older);
         short_since.iter_mut().filter(|_| ages.marks).for_each(older);
         desired.iter_mut().map(|(_, at)| at).for_each(older);
@@ -419,6 +538,12 @@ impl Mind {
         let changed = &mut self.0.ledger.changed_at;
         *changed = changed.map(|_| super::manager::CHANGED);
     }
+}
+
+/// Nothing depends on whether the pool has waited for one minute or for nine: a tick stands for all that lies between.
+fn wait_for_deletion(since: &mut Timestamp) {
+    let waited = since.until(NOW);
+    *since = NOW.minus(if waited < RAISE_WAITS { waited + TICK } else { RENEWAL_WAITS });
 }
 
 pub(crate) fn count<T>(items: impl Iterator<Item = T>) -> u8 {

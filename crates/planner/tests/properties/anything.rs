@@ -2,13 +2,14 @@
 //! has nothing to say against it.
 
 use super::cases;
-use crate::world::{World, content, pool};
+use crate::world::{World, content, pool, warm_pool};
 use foo_model::group::GroupStatus;
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_INSTALLATION};
 use foo_model::{
-    Adoption, Agreement, Blocked, Comparison, Deletion, Difference, FooMachine, Health, InstanceId,
-    LifecycleState, MachineName, MachinePause, NodeState, Process, Protection, Reason, RemovalMark, Seconds,
-    Signal, SignalKind, Sizes, TargetGroupArn, TargetHealth, TargetState, Timestamp,
+    Adoption, Agreement, AppliedWarmPool, Blocked, Comparison, Deletion, Difference, FooMachine, Health,
+    InstanceId, LaunchTemplateId, LifecycleState, MachineName, MachinePause, NodeState, Process, Protection,
+    Reason, RemovalMark, Seconds, Signal, SignalKind, Sizes, TargetGroupArn, TargetHealth, TargetState,
+    TemplateVersion, Timestamp, WarmPool, WarmPoolSettings, WarmState,
 };
 use foo_planner::action::{GroupAction, HookAction, MachineAction, NodeAction};
 use foo_planner::desired::{PausedBy, Rebalance, Size, TargetHealthRules, Wanted};
@@ -80,6 +81,18 @@ enum Twist {
     Lifetime(u32),
     /// It opened, or opens, so many seconds after now, for an hour.
     Window(i64),
+    /// The group has a warm pool, which AWS is deleting or not.
+    HasWarmPool(bool),
+    /// The same with these settings, perhaps another user's.
+    HasWarmPoolOf(WarmPoolSettings),
+    /// For so many seconds the group has had a warm pool that it should not take instances from.
+    UnfitFor(i64),
+    /// The spec names a warm pool of so many instances.
+    Warms(u32),
+    /// The record has a warm pool of this version, or of any.
+    RecordedWarmPool(Option<i64>),
+    /// The user data do not wait in a warm pool.
+    Joins,
 }
 
 fn not_found() -> impl Strategy<Value = Ec2State> {
@@ -111,8 +124,20 @@ fn lifecycle() -> impl Strategy<Value = LifecycleState> {
 }
 
 fn signal() -> impl Strategy<Value = SignalKind> {
-    let kinds = [SignalKind::Interruption, SignalKind::Rebalance, SignalKind::Retirement];
+    let kinds =
+        [SignalKind::LeavesWarmPool, SignalKind::Interruption, SignalKind::Rebalance, SignalKind::Retirement];
     prop::sample::select(kinds.to_vec())
+}
+
+fn warm_pool_settings() -> impl Strategy<Value = WarmPoolSettings> {
+    let of = |state, reuse| WarmPoolSettings { state, reuse, ..warm_pool(2) };
+    let settings = [
+        warm_pool(2).emptied(),
+        of(WarmState::Stopped, true),
+        of(WarmState::Running, false),
+        of(WarmState::Hibernated, false),
+    ];
+    prop::sample::select(settings.to_vec())
 }
 
 fn target_state() -> impl Strategy<Value = TargetState> {
@@ -176,6 +201,12 @@ fn twist() -> impl Strategy<Value = Twist> {
         1 => (0_i64..900).prop_map(Twist::Rebalanced),
         2 => (pick(), ago()).prop_map(|(at, ago)| Twist::DeletedMachine(at, ago)),
         2 => (pick(), ago()).prop_map(|(at, ago)| Twist::CreatedMachine(at, ago)),
+        2 => any::<bool>().prop_map(Twist::HasWarmPool),
+        2 => warm_pool_settings().prop_map(Twist::HasWarmPoolOf),
+        2 => (0_i64..900).prop_map(Twist::UnfitFor),
+        2 => (1_u32..4).prop_map(Twist::Warms),
+        2 => prop::option::of(1_i64..3).prop_map(Twist::RecordedWarmPool),
+        1 => Just(Twist::Joins),
     ]
 }
 
@@ -244,6 +275,7 @@ fn apply(twist: &Twist, world: &mut World, observed: &mut Observed, memory: &mut
             asks_for_health(&mut world.desired);
             observed.target_health = LastRead::Unknown;
         }
+        Twist::UnfitFor(seconds) => memory.warm_pool_unfit_since = Some(before(seconds)),
         Twist::Changed(ago) => memory.ledger.changed_at = Some(before(ago)),
         Twist::Expected(desired, ago) => memory.ledger.desired = Some((*desired, before(ago))),
         Twist::Ending(at, ago) => {
@@ -264,6 +296,10 @@ fn apply(twist: &Twist, world: &mut World, observed: &mut Observed, memory: &mut
                 template.tags.clear();
             }
         }
+        Twist::RecordedWarmPool(version) => {
+            let template = version.map(|version| (LaunchTemplateId::new("lt-1"), TemplateVersion(version)));
+            observed.applied.warm_pool = Some(AppliedWarmPool { template });
+        }
         Twist::NoTemplate => observed.template = LastRead::At { at: observed.now, seen: None },
         Twist::TemplateUnknown => observed.template = LastRead::Unknown,
         other => apply_to_group_or_target(other, &ids, world, observed),
@@ -275,6 +311,12 @@ fn apply_to_group_or_target(twist: &Twist, ids: &[InstanceId], world: &mut World
     match twist {
         Twist::Content(spec) => desired.template = Wanted::Ready(content(spec, "d1")),
         Twist::Blocked => desired.template = Wanted::Blocked(Blocked::new(Reason::ImageNotFound, "")),
+        Twist::Warms(instances) => desired.group.warm_pool = Some(warm_pool(*instances)),
+        Twist::Joins => {
+            if let Wanted::Ready(template) = &mut desired.template {
+                template.waits_in_warm_pool = false;
+            }
+        }
         Twist::Missing => desired.missing = vec![Blocked::new(Reason::WaitingForMachinePool, "")],
         Twist::Paused => desired.pause = Some(PausedBy::Cluster),
         Twist::Goal(goal) => desired.goal = *goal,
@@ -310,6 +352,13 @@ fn apply_to_group_or_target(twist: &Twist, ids: &[InstanceId], world: &mut World
                 }
                 Twist::OfLongAgo => {
                     group.tags.remove(TAG_INSTALLATION);
+                }
+                Twist::HasWarmPool(deleting) => {
+                    let (settings, deleting) = (warm_pool(2), *deleting);
+                    group.warm_pool = Some(WarmPool { settings, deleting, size: 2 });
+                }
+                Twist::HasWarmPoolOf(settings) => {
+                    group.warm_pool = Some(WarmPool { settings: *settings, deleting: false, size: 2 });
                 }
                 Twist::GroupDeleting => group.status = GroupStatus::Deleting,
                 Twist::NotSuspended => {

@@ -7,10 +7,10 @@ mod anything;
 mod interruptions;
 mod rollouts;
 
-use crate::world::{Fault, Launches, World, pool};
-use foo_model::{MachineName, Maintenance, NodeState, SignalKind};
+use crate::world::{Fault, JOINING, Launches, World, pool, warm_pool};
+use foo_model::{InstanceId, MachineName, Maintenance, NodeState, SignalKind, SpecHash, WarmPoolSettings};
 use foo_planner::Goal;
-use foo_planner::desired::Size;
+use foo_planner::desired::{Size, Wanted};
 use foo_planner::report::{ConditionKind, Pace, Status};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -29,11 +29,20 @@ enum Step {
     AwsLaunches,
     AwsServes,
     AwsEnds,
+    AwsWarms,
     CoreMakes,
     CoreDrains,
     CoreForgets,
     NodesJoin,
     Capacity(Launches),
+    /// So many instances are to wait in a warm pool; 0: the spec names none.
+    Warm(u32),
+    /// Whether the user data wait in a warm pool.
+    Waits(bool),
+    /// Whether AWS cannot delete the warm pool, because its instances are moving.
+    WarmPoolIsBusy(bool),
+    /// An instance of this number leaves the warm pool, because that became smaller.
+    LeavesWarmPool(u32),
     Scale(u32),
     AutoscalerShrinks {
         pick: usize,
@@ -105,6 +114,11 @@ fn step() -> impl Strategy<Value = Step> {
         1 => prop::bool::weighted(0.2).prop_map(|delete| if delete { Step::DeletePool } else { Step::Wait(1) }),
         1 => prop::bool::weighted(0.4).prop_map(|delete| if delete { Step::DeletePoolRetaining } else { Step::Wait(1) }),
         1 => Just(Step::CorePauses),
+        2 => (0_u32..3).prop_map(Step::Warm),
+        1 => any::<bool>().prop_map(Step::Waits),
+        1 => any::<bool>().prop_map(Step::WarmPoolIsBusy),
+        1 => (0_u32..40).prop_map(Step::LeavesWarmPool),
+        3 => Just(Step::AwsWarms),
     ]
 }
 
@@ -194,6 +208,25 @@ fn happen(world: &mut World, step: Step) {
         Step::AwsLaunches => world.cloud.launch(world.now),
         Step::AwsServes => world.cloud.put_in_service(world.now),
         Step::AwsEnds => world.cloud.end_leaving(world.now),
+        Step::AwsWarms => world.cloud.fit_warm_pool(world.now),
+        Step::Warm(instances) => {
+            world.record(format!("a warm pool of {instances}"));
+            world.desired.group.warm_pool = (instances > 0).then(|| warm_pool(instances));
+        }
+        Step::Waits(waits) => {
+            if let Wanted::Ready(template) = &mut world.desired.template {
+                template.waits_in_warm_pool = waits;
+                template.data_hash = SpecHash::new(if waits { "d1" } else { JOINING });
+            }
+        }
+        Step::WarmPoolIsBusy(busy) => {
+            world.cloud.refuses_warm_pool_deletion = busy.then_some("ScalingActivityInProgress");
+        }
+        Step::LeavesWarmPool(number) => {
+            if has_own_warm_pool(world) {
+                world.leaves_warm_pool(&InstanceId::new(format!("i-0000ab{number:02}")));
+            }
+        }
         Step::CoreMakes => world.kube.make_machines(world.now),
         Step::CoreDrains => world.kube.drain(world.now, &world.cloud),
         Step::CoreForgets => world.kube.forget_machines(),
@@ -262,7 +295,7 @@ fn happen(world: &mut World, step: Step) {
         Step::GrowOld(seconds) => world.grow_old(seconds),
         Step::Content(number) => {
             let content = crate::world::content(&format!("v{number}"), "d1");
-            world.desired.template = foo_planner::desired::Wanted::Ready(content);
+            world.desired.template = Wanted::Ready(content);
         }
         Step::Broken(number) => {
             world.kube.broken.insert(format!("v{number}").into());
@@ -273,6 +306,12 @@ fn happen(world: &mut World, step: Step) {
         Step::DeletePoolRetaining => {}
         Step::CorePauses => world.kube.confirm_pauses(),
     }
+}
+
+/// Whether the group has a warm pool of the provider that AWS is not deleting.
+fn has_own_warm_pool(world: &World) -> bool {
+    let pool = world.cloud.group.as_ref().and_then(|group| group.warm_pool);
+    world.kube.applied.warm_pool.is_some() && pool.is_some_and(|pool| !pool.deleting)
 }
 
 fn picked<T: Clone>(from: &[T], pick: usize) -> Option<T> {
@@ -315,7 +354,12 @@ fn comes_to_rest(world: &mut World) {
     world.cloud.launches = Launches::Work;
     world.desired.maintenance = Maintenance::Always;
     world.kube.held_up.clear();
+    world.cloud.refuses_warm_pool_deletion = None;
     world.forget_advice();
+    // Messages that a manager lost in a crash come again.
+    for id in world.cloud.leaving_warm_pool.clone() {
+        world.announce(SignalKind::LeavesWarmPool, &id);
+    }
     let plan = world.settle();
     if world.desired.goal == Goal::Retain {
         assert!(world.is_retained(), "{}\n{:#?}", world.story(), plan.report.conditions);
@@ -352,6 +396,23 @@ fn comes_to_rest(world: &mut World) {
         world.story()
     );
     assert_eq!(plan.report.next.pace, Pace::Quiet);
+    has_its_warm_pool(world);
+}
+
+/// The group has the warm pool of the spec, full of instances of its version, if their user data wait; otherwise none. Never did an
+/// instance in it join the cluster, and what left it does not wait for our hook.
+fn has_its_warm_pool(world: &World) {
+    let Wanted::Ready(template) = &world.desired.template else { return };
+    let wanted = world.desired.group.warm_pool.filter(|_| template.waits_in_warm_pool);
+    let wanted = wanted.map(|settings| match world.desired.size {
+        Size::Replicas { .. } => WarmPoolSettings { max_prepared: Some(settings.min_size), ..settings },
+        Size::External { .. } | Size::Unknown => settings,
+    });
+    let has = world.cloud.group.as_ref().and_then(|group| group.warm_pool);
+    assert_eq!(has.map(|pool| pool.settings), wanted, "{}", world.story());
+    assert!(world.cloud.warms_its_version(), "{:?}\n{}", world.cloud.warm, world.story());
+    assert!(world.cloud.joined.is_empty(), "{:?}\n{}", world.cloud.joined, world.story());
+    assert!(world.cloud.leaving_warm_pool.is_empty(), "{}", world.story());
 }
 
 fn cases() -> u32 {

@@ -1,9 +1,10 @@
 //! Roll-outs, remediation and what comes between them.
 
 use super::words;
-use crate::world::{Launches, World, content, pool};
+use crate::world::{Launches, World, both_architectures, content, pool};
 use foo_model::{
-    Blocked, LaunchTemplateId, MachineName, NodeState, Reason, Seconds, SpecHash, TemplateVersion, Timestamp,
+    Blocked, InstancesMix, LaunchTemplateId, MachineName, MixOverride, NodeState, Reason, Seconds, SpecHash,
+    TemplateVersion, Timestamp,
 };
 use foo_planner::action::MachineAction;
 use foo_planner::desired::{IntOrPercent, OnFailure, PausedBy, RolloutPause, Wanted};
@@ -446,6 +447,47 @@ fn sizes_and_shares_of_nothing_are_nothing() {
     wants(&mut world, "v2", "d1");
     world.settle();
     assert_eq!((world.cloud.existing(), world.now > Timestamp(0)), (0, true));
+}
+
+fn mix(world: &World) -> Option<InstancesMix> {
+    world.cloud.group.as_ref().unwrap().mix.clone()
+}
+
+/// A roll-out to v2 with another image of arm64 types, which fails.
+fn fails_with_arm64_image(world: &mut World) {
+    breaks(world, "v2");
+    wants(world, "v2", "d1");
+    world.names_arm64_image("ami-a2");
+    until(world, "it is launched", |world| mix(world) == Some(both_architectures("ami-a2")));
+    steps(world, 6);
+    world.wait(601);
+    until(world, "it failed", has_failed_content);
+}
+
+/// A launch template version has one image: that of arm64 types is in the group.
+#[test]
+fn a_rollback_returns_to_the_image_of_arm64_types_as_well() {
+    let mut world = pool().of(3).with_surge(1).lacking_at_most(0).rolling_back().new_world();
+    world.names_arm64_image("ami-a1");
+    world.settle();
+    fails_with_arm64_image(&mut world);
+    until(&mut world, "it is back", |world| mix(world) == Some(both_architectures("ami-a1")));
+    world.settle();
+    assert_eq!(launched_from(&world, "v1").len(), 3);
+    assert_eq!(mix(&world), Some(both_architectures("ami-a1")));
+}
+
+#[test]
+fn a_rollback_to_content_without_an_image_of_arm64_types_launches_none_of_these() {
+    let mut world = pool().of(3).with_surge(1).lacking_at_most(0).rolling_back().running();
+    fails_with_arm64_image(&mut world);
+    let only_x86 = InstancesMix {
+        overrides: vec![MixOverride::Type("m7i.large".into())],
+        ..both_architectures("ami-a2")
+    };
+    until(&mut world, "it is back", |world| mix(world).as_ref() == Some(&only_x86));
+    world.settle();
+    assert_eq!(launched_from(&world, "v1").len(), 3);
 }
 
 /// A pool of three without surge whose second new instance did not work, on the way back; what is launched then does not

@@ -106,6 +106,11 @@ pub(super) const POOL_OPTIONS: &[PoolOption] = &[
         Value::Range(Pool::managed_by_another_controller),
         "another controller decides on the size within these bounds: `replicas-managed-by`",
     ),
+    option(
+        "warm-pool",
+        Value::Number(Pool::keeping_warm),
+        "`warmPool.minSize`; without it there is no warm pool",
+    ),
 ];
 
 const BEGINNING: &[Command] = &[
@@ -251,6 +256,11 @@ const INPUTS: &[Command] = &[
             world.desired.template = Wanted::Ready(content(spec, data));
         }),
         "the pool asks for a launch template with these hashes of its content and of its user data",
+    ),
+    command(
+        "arm64-image",
+        Form::Word("IMAGE", World::names_arm64_image),
+        "the pool has instance types of both architectures, and the present content has this image for those of arm64",
     ),
     command(
         "block-template",

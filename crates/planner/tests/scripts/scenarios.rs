@@ -20,6 +20,7 @@ macro_rules! scenarios {
 scenarios! {
     adopted
     another_installation
+    architectures
     autoscaler_scale_in
     autoscaler_shortage
     autoscaler_reverts
@@ -66,6 +67,7 @@ scenarios! {
     tags_lost
     template_blocked
     template_change
+    warm_pool
 }
 
 fn folder() -> PathBuf {

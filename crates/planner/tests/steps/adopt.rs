@@ -6,8 +6,8 @@ use foo_model::group::GroupStatus;
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_GROUP, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
     Adoption, Agreement, Blocked, Instance, InstanceId, InstanceType, InstancesMix, LaunchTemplate,
-    LaunchTemplateId, LifecycleState, OnDemandStrategy, Process, Protection, Reason, SpotStrategy,
-    TemplateVersion,
+    LaunchTemplateId, LifecycleState, MixOverride, OnDemandStrategy, Process, Protection, Reason,
+    SpotStrategy, TemplateVersion,
 };
 use foo_planner::action::{GroupAction, HookAction};
 use foo_planner::desired::Wanted;
@@ -459,7 +459,7 @@ fn a_deletion_without_a_policy_waits_until_the_group_is_known() {
 #[test]
 fn a_group_that_buys_otherwise_is_not_adopted() {
     let mix = |on_demand_percentage| InstancesMix {
-        overrides: Vec::new(),
+        overrides: vec![MixOverride::Type("m7i.large".into())],
         on_demand_base: 0,
         on_demand_percentage,
         on_demand_strategy: OnDemandStrategy::Prioritized,

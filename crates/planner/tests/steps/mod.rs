@@ -15,6 +15,7 @@ mod size;
 mod targets;
 mod template;
 mod victims;
+mod warm_pools;
 mod windows;
 
 use crate::world::{World, short};

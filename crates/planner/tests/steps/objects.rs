@@ -2,7 +2,7 @@
 
 use super::NOTHING;
 use crate::world::{World, content, pool};
-use foo_model::{ObjectPlace, Reason, Storage, StoredUserData, UserData};
+use foo_model::{ObjectPlace, Reason, Storage, StoredUserData, TemplateChoice, UserData};
 use foo_planner::Plan;
 use foo_planner::desired::{Size, Template, Wanted};
 use foo_planner::observed::LastRead;
@@ -183,6 +183,25 @@ fn user_data_of_an_earlier_secret_cannot_be_written_again_and_the_condition_says
     let (reason, message) = condition(&plan);
     assert_eq!(reason, Reason::UserDataMissing);
     assert!(message.contains("the pool no longer has this user data"), "{message}");
+}
+
+/// A description has 255 characters.
+#[test]
+fn a_rollback_keeps_its_user_data_if_no_version_can_record_their_place_beside_the_image_of_arm64() {
+    for (image, written) in [("0".repeat(20), 2), ("0".repeat(200), 0)] {
+        let mut world = pool().of(1).new_world();
+        world.names_arm64_image(&image);
+        world.settle();
+        world.fails("v2");
+        wants(&mut world, "nodes", "v2", "02");
+        assert_eq!(world.wants().len(), written, "an object and a copy that fetches it, or neither");
+        world.settle();
+        let Some((_, TemplateChoice::Version(version))) = world.cloud.group.as_ref().unwrap().template else {
+            unreachable!()
+        };
+        let versions = &world.cloud.template.as_ref().unwrap().versions;
+        assert_eq!((versions.len(), Some(version)), (1 + written / 2, versions.last().map(|it| it.version)));
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 use super::NOTHING;
-use crate::world::{World, content, pool};
-use foo_model::{Agreement, Difference, Reason, SpecHash, TemplateRecord, TemplateVersion};
+use crate::world::{World, both_architectures, content, pool};
+use foo_model::{
+    Agreement, Difference, InstancesMix, MixOverride, Reason, SpecHash, TemplateRecord, TemplateVersion,
+};
 use foo_planner::desired::Wanted;
 use foo_planner::report::ConditionKind;
 use foo_planner::{LastRead, Plan};
@@ -46,6 +48,66 @@ fn content_that_comes_back_uses_the_version_it_had() {
 }
 
 #[test]
+fn the_image_of_arm64_types_changes_with_the_version_and_is_repaired() {
+    let mut world = pool().of(1).new_world();
+    world.names_arm64_image("ami-a1");
+    world.settle();
+    let mix = |world: &World| world.cloud.group.as_ref().unwrap().mix.clone();
+    assert_eq!(mix(&world), Some(both_architectures("ami-a1")));
+    world.desired.template = Wanted::Ready(content("v2", "d1"));
+    world.names_arm64_image("ami-a2");
+    assert_eq!(world.wants(), ["create template version spec=v2 data=d1"], "the group waits for the version");
+    world.settle();
+    assert_eq!(mix(&world), Some(both_architectures("ami-a2")));
+    world.cloud.group.as_mut().unwrap().mix = Some(both_architectures("ami-of-another-user"));
+    world.cloud.record(world.now);
+    assert_eq!(world.wants(), ["update group version=2 arm64=ami-a2"]);
+}
+
+#[test]
+fn images_that_another_user_sets_are_repaired_while_the_content_before_is_launched() {
+    let plain = |name: &str| MixOverride::Type(name.into());
+    let with =
+        |name: &str, image: &str| MixOverride::WithImage { instance_type: name.into(), image: image.into() };
+    let both = both_architectures("ami-a1");
+    let x86 = InstancesMix { overrides: vec![plain("m7i.large")], ..both.clone() };
+    for (spec, set_by_others) in [
+        (&x86, vec![with("m7i.large", "ami-x")]),
+        (&both, vec![with("m7i.large", "ami-x"), with("m7g.large", "ami-a1")]),
+        (&both, vec![plain("m7i.large"), plain("m7g.large")]),
+    ] {
+        let mut world = pool().of(1).new_world();
+        if *spec == both {
+            world.names_arm64_image("ami-a1");
+        } else {
+            world.desired.group.mix = Some(x86.clone());
+        }
+        world.settle();
+        world.fails("v2");
+        world.settle();
+        world.cloud.group.as_mut().unwrap().mix =
+            Some(InstancesMix { overrides: set_by_others.clone(), ..both.clone() });
+        world.cloud.record(world.now);
+        world.settle();
+        assert_eq!(world.cloud.group.as_ref().unwrap().mix.as_ref(), Some(spec), "{set_by_others:?}");
+    }
+}
+
+#[test]
+fn types_of_another_user_without_an_image_are_replaced_by_those_of_the_spec() {
+    let mut world = pool().of(1).running();
+    world.names_arm64_image("ami-a1");
+    world.fails("v2");
+    let mut mix = both_architectures("ami-x");
+    mix.overrides.remove(0);
+    world.cloud.group.as_mut().unwrap().mix = Some(mix.clone());
+    world.cloud.record(world.now);
+    world.settle();
+    mix.overrides = vec![MixOverride::Type("m7i.large".into())];
+    assert_eq!(world.cloud.group.as_ref().unwrap().mix, Some(mix), "version 1 has no image of arm64");
+}
+
+#[test]
 fn a_group_that_launches_from_latest_is_pinned_to_a_version() {
     let mut world = pool().of(1).running();
     let group = world.cloud.group.as_mut().unwrap();
@@ -79,6 +141,7 @@ fn with_versions(world: &mut World, count: i64) {
             data_hash: Some(SpecHash::new(format!("d{number}"))),
             source_hash: None,
             object: None,
+            arm64_image: None,
             is_default: false,
             created: world.aws_clock.remote(world.now),
         });

@@ -6,9 +6,9 @@ use foo_model::names::{TAG_ADOPTABLE, TAG_CLUSTER, TAG_POOL};
 use foo_model::{
     AwsTime, Decrement, DeletionProtection, Group, GroupChange, GroupName, GroupSettings, Health, HookName,
     Instance, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleHook, LifecycleState,
-    NewGroup, Notifications, ObjectPlace, Process, Protection, Sizes, TargetGroupArn, TargetHealth,
+    NewGroup, Notifications, ObjectPlace, Process, Protection, Sizes, SpecHash, TargetGroupArn, TargetHealth,
     TargetState, Targets, TemplateChoice, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
-    Transition, Zone,
+    Transition, WarmPool, WarmPoolSettings, Zone,
 };
 use foo_planner::Desired;
 use foo_planner::observed::LastRead;
@@ -17,12 +17,18 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Name of the group.
 pub(crate) const NAME: &str = "ns-prod-workers";
 
+/// The hash of user data that join the cluster at once.
+pub(crate) const JOINING: &str = "joins";
+
 /// Whether AWS has capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Launches {
     Work,
     Fail,
 }
+
+/// The launch template version that an instance was launched from.
+pub(crate) type Version = Option<(LaunchTemplateId, TemplateVersion)>;
 
 /// What AWS says no with.
 pub(crate) type ErrorCode = &'static str;
@@ -55,6 +61,18 @@ pub(crate) struct Cloud {
     pub(crate) targets_fail: Option<LastRead<BTreeMap<TargetGroupArn, Targets>>>,
     /// AWS refuses to launch from any template but the one it has.
     pub(crate) refuses_templates: bool,
+    /// The instances of the warm pool, as the launch template versions that they have.
+    pub(crate) warm: Vec<Version>,
+    /// Instances on their way out of the warm pool, which wait for our hook.
+    pub(crate) leaving_warm_pool: BTreeSet<InstanceId>,
+    /// Launch template versions of instances that were launched into the warm pool although they join the cluster.
+    pub(crate) joined: Vec<Version>,
+    /// AWS does not get to the end of the deletion of a warm pool.
+    pub(crate) keeps_warm_pool: bool,
+    /// What AWS refuses to create or change a warm pool with.
+    pub(crate) refuses_warm_pool: Option<ErrorCode>,
+    /// What AWS says no to the deletion of a warm pool with.
+    pub(crate) refuses_warm_pool_deletion: Option<ErrorCode>,
     /// Instances that AWS's scale-in took: nothing may ever appear here while all are protected.
     pub(crate) scaled_in: Vec<InstanceId>,
     /// How many calls that write got a response.
@@ -83,6 +101,12 @@ impl Cloud {
             ailing: BTreeMap::new(),
             targets_fail: None,
             refuses_templates: false,
+            warm: Vec::new(),
+            leaving_warm_pool: BTreeSet::new(),
+            joined: Vec::new(),
+            keeps_warm_pool: false,
+            refuses_warm_pool: None,
+            refuses_warm_pool_deletion: None,
             scaled_in: Vec::new(),
             writes: 0,
             launched: 0,
@@ -133,6 +157,7 @@ impl Cloud {
         self.put_in_service(now);
         self.launch(now);
         self.scale_in(now);
+        self.fit_warm_pool(now);
         if self.group.as_ref().is_some_and(|group| group.status == GroupStatus::Deleting) {
             self.group = None;
         }
@@ -146,7 +171,12 @@ impl Cloud {
         let on_the_way = |instance: &Instance| {
             matches!(instance.lifecycle, LifecycleState::Pending | LifecycleState::Terminating)
         };
-        lacking || group.status == GroupStatus::Deleting || group.instances.iter().any(on_the_way)
+        let warms = group.warm_pool.is_some_and(|pool| {
+            let ends = pool.deleting && !self.keeps_warm_pool;
+            ends || (!pool.deleting && self.warm.len() != warm_size(group, pool.settings))
+        });
+        let leaves = group.status == GroupStatus::Deleting;
+        lacking || warms || leaves || group.instances.iter().any(on_the_way)
     }
 
     /// Launches one instance if one is lacking.
@@ -160,10 +190,9 @@ impl Cloud {
         self.launched += 1;
         let number = self.launched;
         let zones = ["eu-1a", "eu-1b", "eu-1c"];
-        let template = group.template.as_ref().and_then(|(id, choice)| match choice {
-            TemplateChoice::Version(version) => Some((id.clone(), *version)),
-            TemplateChoice::Floating(_) => None,
-        });
+        // Those that wait come first.
+        let is_open = group.warm_pool.is_some_and(|pool| !pool.deleting) && !self.warm.is_empty();
+        let template = if is_open { self.warm.remove(0) } else { version_of(group) };
         group.instances.push(Instance {
             id: InstanceId::new(format!("i-{number:08x}")),
             zone: Zone::new(zones[usize::try_from(number).unwrap() % zones.len()]),
@@ -174,6 +203,64 @@ impl Cloud {
             template,
         });
         self.record(now);
+    }
+
+    /// Fills the warm pool, or empties one that is being deleted.
+    pub(crate) fn fit_warm_pool(&mut self, now: Timestamp) {
+        let Some(group) = &mut self.group else { return };
+        let Some(pool) = group.warm_pool else { return };
+        if pool.deleting && !self.keeps_warm_pool {
+            self.warm.clear();
+            self.leaving_warm_pool.clear();
+            group.warm_pool = None;
+        } else if !pool.deleting {
+            let (there, version) = (self.warm.len(), version_of(group));
+            self.warm.resize(warm_size(group, pool.settings), version.clone());
+            if self.warm.len() > there && joins(self.template.as_ref(), version.as_ref()) {
+                self.joined.push(version);
+            }
+            let size = u32::try_from(self.warm.len()).unwrap();
+            group.warm_pool = Some(WarmPool { size, ..pool });
+        }
+        self.record(now);
+    }
+
+    /// Whether the warm pool is full, and all its instances have the version that the group launches from.
+    pub(crate) fn warms_its_version(&self) -> bool {
+        let Some(group) = &self.group else { return true };
+        let size = group.warm_pool.map_or(0, |pool| warm_size(group, pool.settings));
+        let version = version_of(group);
+        self.warm.len() == size && self.warm.iter().all(|it| *it == version)
+    }
+
+    pub(crate) fn put_warm_pool(
+        &mut self,
+        settings: WarmPoolSettings,
+        now: Timestamp,
+    ) -> Result<(), ErrorCode> {
+        if let Some(code) = self.refuses_warm_pool {
+            return Err(code);
+        }
+        let group = self.group.as_mut().ok_or("NotFound")?;
+        if group.warm_pool.is_some_and(|pool| pool.deleting) {
+            return Err("ScalingActivityInProgress");
+        }
+        let size = group.warm_pool.map_or(0, |pool| pool.size);
+        group.warm_pool = Some(WarmPool { settings, deleting: false, size });
+        self.record(now);
+        Ok(())
+    }
+
+    /// The controller takes one that does not exist for deleted.
+    pub(crate) fn delete_warm_pool(&mut self, now: Timestamp) -> Result<(), ErrorCode> {
+        if let Some(code) = self.refuses_warm_pool_deletion {
+            return Err(code);
+        }
+        if let Some(pool) = &mut self.group.as_mut().ok_or("NotFound")?.warm_pool {
+            pool.deleting = true;
+        }
+        self.record(now);
+        Ok(())
     }
 
     pub(crate) fn put_in_service(&mut self, now: Timestamp) {
@@ -255,6 +342,7 @@ impl Cloud {
         } = new.clone();
         (self.hook, self.other_hooks) = (drain_hook, hooks);
         self.notifications.clear();
+        self.warm.clear();
         self.group = Some(Group {
             arn: format!("arn:aws:autoscaling:eu-1:1:autoScalingGroup:{}:{name}", self.generation),
             name,
@@ -267,6 +355,7 @@ impl Cloud {
             tags,
             status: GroupStatus::Active,
             deletion_protection: DeletionProtection::None,
+            warm_pool: None,
             instances: Vec::new(),
         });
         self.record(now);
@@ -341,7 +430,11 @@ impl Cloud {
     pub(crate) fn complete_hook(&mut self, id: &InstanceId, now: Timestamp) -> Result<(), ErrorCode> {
         let others = self.other_hooks.values().any(|hook| hook.transition == Transition::Terminating);
         let is_held = self.held.contains(id);
-        let instance = self.instance_mut(id).ok_or("ValidationError: not found")?;
+        if self.leaving_warm_pool.remove(id) {
+            return Ok(());
+        }
+        // It ended with its warm pool; the controller takes this for done.
+        let Some(instance) = self.instance_mut(id) else { return Ok(()) };
         if instance.lifecycle != LifecycleState::TerminatingWait {
             return Err("ValidationError: no active lifecycle action");
         }
@@ -399,7 +492,7 @@ impl Cloud {
 
     pub(crate) fn delete_group(&mut self, now: Timestamp) -> Result<(), ErrorCode> {
         let group = self.group.as_mut().ok_or("NotFound")?;
-        if !group.instances.is_empty() {
+        if !group.instances.is_empty() || group.warm_pool.is_some() {
             return Err("ResourceInUse");
         }
         group.status = GroupStatus::Deleting;
@@ -500,6 +593,7 @@ impl Cloud {
             data_hash: Some(hashes.data.clone()),
             source_hash: hashes.source.clone(),
             object: hashes.object.clone(),
+            arm64_image: hashes.arm64_image.clone(),
             is_default: last == 0,
             created: AwsTime::from_millis(now.0),
         });
@@ -527,6 +621,7 @@ pub(crate) fn foreign_group(now: Timestamp, cloud: &mut Cloud, namespace: &str) 
         ]),
         status: GroupStatus::Active,
         deletion_protection: DeletionProtection::None,
+        warm_pool: None,
         instances: Vec::new(),
     });
     cloud.record(now);
@@ -555,6 +650,28 @@ pub(crate) fn unowned_group(now: Timestamp, cloud: &mut Cloud, instances: u32) {
         .collect();
     cloud.launched = instances;
     cloud.record(now);
+}
+
+/// What a group launches from.
+fn version_of(group: &Group) -> Version {
+    group.template.as_ref().and_then(|(id, choice)| match choice {
+        TemplateChoice::Version(version) => Some((id.clone(), *version)),
+        TemplateChoice::Floating(_) => None,
+    })
+}
+
+/// Whether instances of a version join the cluster as soon as they run.
+fn joins(template: Option<&LaunchTemplate>, version: Option<&(LaunchTemplateId, TemplateVersion)>) -> bool {
+    let Some((template, (id, version))) = template.zip(version) else { return false };
+    let record = template.versions.iter().find(|record| template.id == *id && record.version == *version);
+    record.is_some_and(|record| record.data_hash == Some(SpecHash::new(JOINING)))
+}
+
+/// How many instances a warm pool gets (Auto Scaling API Reference, PutWarmPool).
+fn warm_size(group: &Group, settings: WarmPoolSettings) -> usize {
+    let prepared = settings.max_prepared.unwrap_or(group.sizes.max);
+    let size = prepared.saturating_sub(group.sizes.desired).max(settings.min_size);
+    usize::try_from(size).unwrap()
 }
 
 /// Where an instance goes that is ended.

@@ -3,8 +3,9 @@
 use super::{SETTLE, World};
 use foo_model::hook::HookConfig;
 use foo_model::{
-    FooMachine, Group, GroupChange, GroupSettingsChange, HookName, InstanceId, LaunchTemplate, LifecycleHook,
-    Machine, MachinePause, Protection, RemovalMark, Seconds, Signal, SignalKind, Timestamp, TopicArn,
+    FooMachine, Group, GroupChange, GroupSettingsChange, HookName, InstanceId, InstancesMix, LaunchTemplate,
+    LifecycleHook, Machine, MachinePause, MixOverride, Protection, RemovalMark, Seconds, Signal, SignalKind,
+    Timestamp, TopicArn, WarmPoolSettings,
 };
 use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, ObjectAction, PoolAction,
@@ -297,7 +298,8 @@ impl World {
                 }
                 _ => {}
             }
-            if outcome != WriteOutcome::Done {
+            // Nothing depends on a warm pool.
+            if outcome != WriteOutcome::Done && !action.changes_warm_pool() {
                 return;
             }
         }
@@ -433,6 +435,10 @@ impl World {
             Action::Group(GroupAction::DeleteNotifications { topic, .. }) => {
                 self.cloud.notifications.remove(topic).map(drop).ok_or("not there")
             }
+            Action::Group(GroupAction::PutWarmPool { settings, .. }) => {
+                self.cloud.put_warm_pool(*settings, now)
+            }
+            Action::Group(GroupAction::DeleteWarmPool { .. }) => self.cloud.delete_warm_pool(now),
             Action::Instance(InstanceAction::ProtectInstances { ids, .. }) => self.cloud.protect(ids, now),
             Action::Instance(InstanceAction::TerminateInstance { id, decrement, .. }) => {
                 self.cloud.terminate(id, *decrement, now)
@@ -455,7 +461,9 @@ impl World {
             Action::Template(TemplateAction::CopyTemplateVersion { from, hashes, .. }) => {
                 let template = self.cloud.template.as_ref().ok_or("NotFound")?;
                 let copied = template.versions.iter().find(|record| record.version == *from);
-                assert_eq!(copied.ok_or("NotFound")?.spec_hash.as_ref(), Some(&hashes.spec), "a true copy");
+                let copied = copied.ok_or("NotFound")?;
+                assert_eq!(copied.spec_hash.as_ref(), Some(&hashes.spec), "a true copy");
+                assert_eq!(copied.arm64_image, hashes.arm64_image, "a true copy");
                 self.cloud.add_version(hashes, now)
             }
             Action::Template(TemplateAction::DeleteTemplateVersions { versions, .. }) => {
@@ -569,7 +577,12 @@ pub(crate) fn short(action: &Action) -> String {
             let hooks = applied.lifecycle_hooks.iter().map(HookName::as_str);
             let processes = applied.suspended_processes.iter().map(|process| process.name());
             let topics = applied.notification_topics.iter().map(TopicArn::as_str);
-            format!("record as applied: {}", list(hooks.chain(processes).chain(topics)))
+            let warm_pool = applied.warm_pool.as_ref().map(|it| match &it.template {
+                Some((_, version)) => format!("warm pool of version {version}"),
+                None => "warm pool of any version".to_owned(),
+            });
+            let named = hooks.chain(processes).chain(topics).map(str::to_owned);
+            format!("record as applied: {}", list(named.chain(warm_pool)))
         }
         Action::Read(ReadAction::DescribeLaunchTemplate) => "describe template".to_owned(),
         Action::Read(ReadAction::DescribeInstances { ids }) => format!("describe instance {}", list(ids)),
@@ -605,8 +618,11 @@ pub(crate) fn short(action: &Action) -> String {
         Action::Group(GroupAction::CreateGroup(group)) => {
             let desired = group.desired.map_or_else(|| "-".to_owned(), |desired| desired.to_string());
             format!(
-                "create group min={} max={} desired={desired} version={}",
-                group.min, group.max, group.template.1
+                "create group min={} max={} desired={desired} version={}{}",
+                group.min,
+                group.max,
+                group.template.1,
+                arm64_image(group.mix.as_ref())
             )
         }
         Action::Group(GroupAction::UpdateGroup { change, .. }) => format!("update group{}", changes(change)),
@@ -632,6 +648,12 @@ pub(crate) fn short(action: &Action) -> String {
             format!("report {} to {topic}", list(types.iter().map(|it| format!("{it:?}"))))
         }
         Action::Group(GroupAction::DeleteNotifications { topic, .. }) => format!("report nothing to {topic}"),
+        Action::Group(GroupAction::PutWarmPool { settings, .. }) => {
+            let WarmPoolSettings { min_size, max_prepared, state, reuse: _ } = settings;
+            let most = max_prepared.map_or_else(|| "-".to_owned(), |most| most.to_string());
+            format!("put warm pool min={min_size} max={most} {}", state.name())
+        }
+        Action::Group(GroupAction::DeleteWarmPool { why, .. }) => format!("delete warm pool: {why}"),
         Action::Instance(InstanceAction::ProtectInstances { ids, .. }) => format!("protect {}", list(ids)),
         Action::Instance(InstanceAction::TerminateInstance { id, decrement, .. }) => {
             format!("end {id} ({decrement:?})")
@@ -680,8 +702,8 @@ fn changes(change: &GroupChange) -> String {
             write!(text, " {name}={value}").unwrap();
         }
     }
-    if let Some((_, version, _)) = template {
-        write!(text, " version={version}").unwrap();
+    if let Some((_, version, mix)) = template {
+        write!(text, " version={version}{}", arm64_image(mix.as_ref())).unwrap();
     }
     if let Some(subnets) = subnets {
         write!(text, " subnets={}", list(subnets)).unwrap();
@@ -693,6 +715,15 @@ fn changes(change: &GroupChange) -> String {
         write!(text, " warmup={seconds}").unwrap();
     }
     text
+}
+
+/// The image that a mix names for a type.
+fn arm64_image(mix: Option<&InstancesMix>) -> String {
+    let named = |choice: &MixOverride| match choice {
+        MixOverride::WithImage { image, .. } => Some(format!(" arm64={image}")),
+        MixOverride::Type(_) | MixOverride::Requirements(_) => None,
+    };
+    mix.iter().flat_map(|mix| &mix.overrides).filter_map(named).collect()
 }
 
 fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {

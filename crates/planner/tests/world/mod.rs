@@ -12,10 +12,10 @@ mod people;
 mod pool;
 mod truth;
 
-pub(crate) use cloud::{Cloud, Launches, NAME, foreign_group, unowned_group};
+pub(crate) use cloud::{Cloud, JOINING, Launches, NAME, foreign_group, unowned_group};
 pub(crate) use kube::Kube;
 pub(crate) use manager::{Fault, Manager, short};
-pub(crate) use pool::{Pool, content, pool, window};
+pub(crate) use pool::{Pool, both_architectures, content, joining, pool, warm_pool, window};
 
 use foo_model::{Aws, Comparison, InstanceId, MachineName, Timestamp, machine_name};
 use foo_planner::{Desired, Plan, Report};

@@ -2,9 +2,10 @@
 
 use super::World;
 use foo_model::names::{INSTALLATION_OF_RETAINED, TAG_INSTALLATION};
-use foo_model::{Adoption, InstanceId, MachineName, Protection, RemovalMark};
+use foo_model::{Adoption, InstanceId, MachineName, Protection, RemovalMark, SignalKind};
 use foo_planner::Goal;
-use foo_planner::desired::{RolloutPause, Size};
+use foo_planner::desired::{RolloutPause, Size, Wanted};
+use foo_planner::observed::{Quarantine, Verdict};
 use std::time::Duration;
 
 impl World {
@@ -26,6 +27,23 @@ impl World {
             Size::External { published, .. } => *published = replicas,
             Size::Unknown => {}
         }
+    }
+
+    /// A user names types of both architectures, and this image for those of arm64.
+    pub(crate) fn names_arm64_image(&mut self, image: &str) {
+        self.record(format!("the image of arm64 = {image}"));
+        self.desired.group.mix = Some(super::both_architectures(image));
+        if let Wanted::Ready(template) = &mut self.desired.template {
+            template.content.arm64_image = Some(image.into());
+        }
+    }
+
+    /// A user requests this content, which failed already.
+    pub(crate) fn fails(&mut self, spec: &str) {
+        self.record(format!("{spec} is wanted, and has failed"));
+        self.desired.template = Wanted::Ready(super::content(spec, "d1"));
+        self.kube.quarantine =
+            vec![Quarantine { hash: spec.into(), message: "failed".to_owned(), verdict: Verdict::Stands }];
     }
 
     /// Time passes for all Machines that there are, and for nothing else.
@@ -96,6 +114,12 @@ impl World {
             instance.protection = Protection::Unprotected;
         }
         self.cloud.record(self.now);
+    }
+
+    /// AWS takes an instance out of the warm pool, which then waits for our hook, and announces that.
+    pub(crate) fn leaves_warm_pool(&mut self, id: &InstanceId) {
+        self.cloud.leaving_warm_pool.insert(id.clone());
+        self.announce(SignalKind::LeavesWarmPool, id);
     }
 
     /// An instance dies in EC2 and leaves the group.

@@ -1,9 +1,10 @@
 //! Worlds to start from: `pool().of(3).running()`.
 
-use super::{Cloud, Kube, Manager, NAME, World};
+use super::{Cloud, JOINING, Kube, Manager, NAME, World};
 use foo_model::{
     Adoption, DeletionTimeouts, GroupName, GroupSettings, ImageId, InstanceOptions, InstanceType,
-    Maintenance, MetadataOptions, Seconds, SpecHash, SubnetId, TemplateContent, Timestamp, UserData,
+    InstancesMix, Maintenance, MetadataOptions, MixOverride, OnDemandStrategy, Seconds, SpecHash,
+    SpotStrategy, SubnetId, TemplateContent, Timestamp, UserData, WarmPoolSettings, WarmState,
 };
 use foo_planner::Goal;
 use foo_planner::desired::{
@@ -47,6 +48,7 @@ pub(crate) fn pool() -> Pool {
             hooks: None,
             notifications: None,
             suspended: BTreeSet::new(),
+            warm_pool: None,
         },
         scale_in: ScaleIn {
             policy: VictimPolicy::Oldest,
@@ -83,11 +85,37 @@ pub(crate) fn window(now: Timestamp, seconds: u32) -> Maintenance {
     Maintenance::Window { opens, closes: opens.plus(Seconds(3_600).into()) }
 }
 
-/// Content with these two hashes.
+/// A warm pool of so many instances.
+pub(crate) fn warm_pool(min_size: u32) -> WarmPoolSettings {
+    WarmPoolSettings { min_size, max_prepared: None, state: WarmState::Stopped, reuse: false }
+}
+
+/// Content whose user data join the cluster at once, also from a warm pool.
+pub(crate) fn joining(spec: &str) -> Template {
+    Template { waits_in_warm_pool: false, ..content(spec, JOINING) }
+}
+
+/// A type of each architecture, of which the one of arm64 has this image.
+pub(crate) fn both_architectures(arm64_image: &str) -> InstancesMix {
+    InstancesMix {
+        overrides: vec![
+            MixOverride::Type("m7i.large".into()),
+            MixOverride::WithImage { instance_type: "m7g.large".into(), image: arm64_image.into() },
+        ],
+        on_demand_base: 0,
+        on_demand_percentage: 100,
+        on_demand_strategy: OnDemandStrategy::Prioritized,
+        spot_strategy: SpotStrategy::PriceCapacityOptimized,
+        spot_max_price: None,
+    }
+}
+
+/// Content with these two hashes, whose user data wait in a warm pool.
 pub(crate) fn content(spec: &str, data: &str) -> Template {
     Template {
         content: TemplateContent {
             image: ImageId::new("ami-1"),
+            arm64_image: None,
             instance_type: Some(InstanceType::new("m7i.large")),
             security_groups: Vec::new(),
             instance_profile: None,
@@ -103,6 +131,7 @@ pub(crate) fn content(spec: &str, data: &str) -> Template {
         data_hash: SpecHash::new(data),
         source_hash: SpecHash::new("secret"),
         object: None,
+        waits_in_warm_pool: true,
     }
 }
 
@@ -182,6 +211,12 @@ impl Pool {
 
     pub(crate) fn managed_by_another_controller(mut self, min: u32, max: u32) -> Self {
         self.0.size = Size::External { min, max, published: 0 };
+        self
+    }
+
+    /// So many instances wait in a warm pool.
+    pub(crate) fn keeping_warm(mut self, instances: u32) -> Self {
+        self.0.group.warm_pool = Some(warm_pool(instances));
         self
     }
 

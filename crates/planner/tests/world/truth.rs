@@ -3,7 +3,7 @@
 use super::World;
 use foo_model::hook::{COMPLETE_BEFORE_DEADLINE, LONGEST_WAIT};
 use foo_model::{Instance, InstanceId, NodeState};
-use foo_planner::action::{HookAction, InstanceAction, MachineAction};
+use foo_planner::action::{GroupAction, HookAction, InstanceAction, MachineAction};
 use foo_planner::report::ConditionKind;
 use foo_planner::{Action, Goal, Plan};
 use std::collections::BTreeSet;
@@ -14,6 +14,7 @@ impl World {
         match action {
             Action::Instance(InstanceAction::TerminateInstance { id, .. }) => self.watch_end(id),
             Action::Hook(HookAction::CompleteLifecycleAction { id, .. }) => self.watch_completion(id),
+            Action::Group(GroupAction::DeleteWarmPool { .. }) => self.watch_end_of_warm_pool(),
             Action::Machine(MachineAction::ReleaseFooMachine { name, .. })
                 if self.desired.goal == Goal::Run =>
             {
@@ -28,6 +29,15 @@ impl World {
             }
             _ => {}
         }
+    }
+
+    /// I1: a warm pool is deleted undrained. That of another user goes with its group, whatever is in it, if its instances are stopped.
+    fn watch_end_of_warm_pool(&self) {
+        let pool = self.cloud.group.as_ref().and_then(|group| group.warm_pool);
+        let may_have_pods =
+            self.kube.applied.warm_pool.is_none() && pool.is_some_and(|it| it.settings.may_have_pods());
+        let joined = self.desired.goal == Goal::Run && !self.cloud.joined.is_empty();
+        assert!(!may_have_pods && !joined, "Nodes end undrained\n{}", self.story());
     }
 
     /// I5: nothing that AWS terminates is released under a live or undrained Machine.

@@ -184,6 +184,7 @@ const POOLS: &[Variable] = &[
     variable("lifecycleHooks", Pool, &["lifecycleHooks"], Optional),
     variable("notifications", Pool, &["notifications"], Optional),
     variable("suspendedProcesses", Pool, &["suspendedProcesses"], Optional),
+    variable("warmPool", Pool, &["warmPool"], Optional),
     variable("placement", Pool, &["placement"], Optional),
     variable("capacityReservation", Pool, &["capacityReservation"], Optional),
     variable("licenseConfigurations", Pool, &["licenseConfigurations"], Optional),
@@ -204,6 +205,7 @@ const EKS_POOLS: &[Variable] = &[
     variable("nodeLabels", Nodes, &["labels"], Default("{}")),
     variable("nodeTaints", Nodes, &["taints"], Default("[]")),
     variable("kubelet", Nodes, &["kubelet"], Optional),
+    variable("vpcCNI", Nodes, &["vpcCNI"], Optional),
     variable("containerd", Nodes, &["containerd"], Optional),
     variable("registryMirrors", Nodes, &["registryMirrors"], Optional),
     variable("localStorage", Nodes, &["localStorage"], Optional),
@@ -211,5 +213,6 @@ const EKS_POOLS: &[Variable] = &[
     variable("preCommands", Nodes, &["preCommands"], Optional),
     variable("postCommands", Nodes, &["postCommands"], Optional),
     variable("nodeExtra", Nodes, &["extra"], Optional),
+    variable("joinWhenInService", Nodes, &["joinWhenInService"], Optional),
     variable("userDataCompression", Nodes, &["compression"], Optional),
 ];

@@ -32,6 +32,32 @@ pub struct TypeInfo {
     /// Bandwidth weightings that it offers.
     #[serde(default)]
     pub bandwidth_weightings: BTreeSet<BandwidthWeighting>,
+    /// Limits of its network interfaces, if EC2 shows them.
+    #[serde(default)]
+    pub interfaces: Option<InterfaceLimits>,
+}
+
+/// Limits of network interfaces (EC2 API Reference, NetworkInfo).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InterfaceLimits {
+    /// Most interfaces on a network card: all cards are alike.
+    pub per_card: u32,
+    /// Most IPv4 addresses of an interface.
+    pub ipv4_addresses: u32,
+}
+
+/// The limits of a type of the families c, m, r and t of this name (EC2 User Guide, "Maximum IP addresses per network interface", of
+/// the seventh generation: in EC2, some types of the eighth have higher ones).
+fn interfaces(name: &str, vcpus: u32) -> InterfaceLimits {
+    let (per_card, ipv4_addresses) = match vcpus {
+        0..=2 if !name.starts_with('t') => (3, 10),
+        0..=2 if name.ends_with(".medium") => (3, 6),
+        0..=2 => (3, 12),
+        3..=8 => (4, 15),
+        9..=48 => (8, 30),
+        _ => (15, 50),
+    };
+    InterfaceLimits { per_card, ipv4_addresses }
 }
 
 fn one() -> u32 {
@@ -91,6 +117,7 @@ impl TypeInfo {
             network_cards: 1,
             efa_interfaces: 0,
             bandwidth_weightings: weightings(name),
+            interfaces: Some(interfaces(name, vcpus)),
         })
     }
 
@@ -269,6 +296,7 @@ pub(crate) fn default_types() -> BTreeMap<InstanceType, TypeInfo> {
         network_cards: 1,
         efa_interfaces: 0,
         bandwidth_weightings: weightings(name),
+        interfaces: Some(interfaces(name, vcpus)),
     });
     let nvidia = |name: &str, count, memory_mib| {
         Some(GpuInfo { name: name.to_owned(), manufacturer: "NVIDIA".to_owned(), count, memory_mib })
@@ -286,6 +314,7 @@ pub(crate) fn default_types() -> BTreeMap<InstanceType, TypeInfo> {
             network_cards: 1,
             efa_interfaces: 0,
             bandwidth_weightings: BTreeSet::new(),
+            interfaces: Some(InterfaceLimits { per_card: 3, ipv4_addresses: 10 }),
         },
         TypeInfo {
             name: InstanceType::new("g5.xlarge"),
@@ -299,6 +328,7 @@ pub(crate) fn default_types() -> BTreeMap<InstanceType, TypeInfo> {
             network_cards: 1,
             efa_interfaces: 0,
             bandwidth_weightings: BTreeSet::new(),
+            interfaces: Some(InterfaceLimits { per_card: 4, ipv4_addresses: 15 }),
         },
         TypeInfo {
             name: InstanceType::new("p4d.24xlarge"),
@@ -312,6 +342,7 @@ pub(crate) fn default_types() -> BTreeMap<InstanceType, TypeInfo> {
             network_cards: 4,
             efa_interfaces: 4,
             bandwidth_weightings: BTreeSet::new(),
+            interfaces: Some(InterfaceLimits { per_card: 15, ipv4_addresses: 50 }),
         },
     ];
     plain.chain(special).map(|info| (info.name.clone(), info)).collect()
@@ -336,5 +367,22 @@ mod tests {
         let offered = |name| TypeInfo::named(name).expect("a plain type").bandwidth_weightings.len();
         assert_eq!(["m8i.large", "r8gd.xlarge", "c8i-flex.large"].map(offered), [3; 3]);
         assert_eq!(["m7i.large", "c8gn.large", "t8g.medium"].map(offered), [0; 3]);
+    }
+
+    #[test]
+    fn the_limits_of_interfaces_are_those_of_the_size() {
+        for (name, per_card, ipv4_addresses) in [
+            ("t3.medium", 3, 6),
+            ("t4g.large", 3, 12),
+            ("t3.2xlarge", 4, 15),
+            ("m7g.large", 3, 10),
+            ("c7i.xlarge", 4, 15),
+            ("r7i.4xlarge", 8, 30),
+            ("m7i.12xlarge", 8, 30),
+            ("m6i.24xlarge", 15, 50),
+        ] {
+            let limits = TypeInfo::named(name).and_then(|it| it.interfaces);
+            assert_eq!(limits, Some(InterfaceLimits { per_card, ipv4_addresses }), "{name}");
+        }
     }
 }

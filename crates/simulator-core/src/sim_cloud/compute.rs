@@ -2,7 +2,7 @@
 
 use super::{SimCloud, convert};
 use crate::core::Region;
-use crate::core::catalogue::{Image, TypeInfo};
+use crate::core::catalogue::{Image, InterfaceLimits, TypeInfo};
 use crate::core::document::Document;
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::{NewTemplate, NewVersion, Template, TemplateKey};
@@ -13,8 +13,9 @@ use crate::core::wildcard::matches;
 use async_trait::async_trait;
 use foo_cloud::error::stable_text;
 use foo_cloud::{
-    CloudError, Compute, Described, ErrorKind, ImageInfo, ImageQuery, InstanceTypeInfo, Made, NetworkQuery,
-    Operation, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
+    AddressLimits, CloudError, Compute, Described, ErrorKind, ImageInfo, ImageQuery, InstanceTypeInfo, Made,
+    NetworkQuery, Operation, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy,
+    VolumeInfo,
 };
 use foo_model::network::{SecurityGroup, Subnet};
 use foo_model::{
@@ -401,6 +402,12 @@ fn type_info(info: &TypeInfo) -> InstanceTypeInfo {
         network_cards: info.network_cards,
         efa_interfaces: info.efa_interfaces,
         bandwidth_weightings: info.bandwidth_weightings.clone(),
+        addresses: info.interfaces.map(|InterfaceLimits { per_card, ipv4_addresses }| AddressLimits {
+            interfaces: per_card,
+            ipv4_per_interface: ipv4_addresses,
+            // All types are on the Nitro System.
+            prefixes: true,
+        }),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::core::group::model::{Group, LaunchSource, Member, MixedPolicy, Overri
 use crate::core::rules::group::hooks::{Hook, HookChange};
 use crate::core::rules::group::operations::SettingsChange;
 use crate::core::rules::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
+use crate::core::rules::group::warm_pool::{WarmPool, WarmPoolChange};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foo_cloud::{InstanceDetails, VersionCopy};
@@ -16,7 +17,8 @@ use foo_model::hook::{HookTarget, LifecycleHook};
 use foo_model::{
     AwsTime, GroupSettings, HookName, InstancesMix, LaunchTemplate, LaunchTemplateId, MixOverride,
     NetworkInterface, NotificationType, Notifications, OnDemandStrategy, Seconds, SpotStrategy,
-    TemplateContent, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, TopicArn,
+    TemplateContent, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, TopicArn, WarmPoolSettings,
+    WarmState,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn document_of(content: &TemplateContent) -> Document {
     let TemplateContent {
         image,
+        arm64_image: _, // Of overrides of the group.
         instance_type,
         security_groups,
         instance_profile,
@@ -257,11 +260,18 @@ pub(super) fn source_of(
         spot_max_price,
     } = mix;
     let overrides = overrides.iter().map(|choice| {
-        let (name, what) = match choice {
-            MixOverride::Type(instance_type) => ("InstanceType", Document::text(instance_type)),
-            MixOverride::Requirements(it) => ("InstanceRequirements", requirements::document_of(it)),
+        let of_type =
+            |name: &foo_model::InstanceType| Document::map().with("InstanceType", Some(Document::text(name)));
+        let document = match choice {
+            MixOverride::Type(instance_type) => of_type(instance_type),
+            MixOverride::WithImage { instance_type, image } => {
+                of_type(instance_type).with("ImageId", Some(Document::text(image)))
+            }
+            MixOverride::Requirements(it) => {
+                Document::map().with("InstanceRequirements", Some(requirements::document_of(it)))
+            }
         };
-        OverrideSpec { template: None, document: Document::map().with(name, Some(what)) }
+        OverrideSpec { template: None, document }
     });
     let distribution = Document::map()
         .with("OnDemandBaseCapacity", Some(Document::text(on_demand_base)))
@@ -302,7 +312,26 @@ pub(super) fn group_of(group: &Group) -> foo_model::Group {
         tags: group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect(),
         status: group.status,
         deletion_protection: foo_model::DeletionProtection::from_name(&group.settings.deletion_protection),
+        warm_pool: group.warm_pool.map(|pool| warm_pool_of(group, pool)),
         instances: group.members.values().map(|member| instance_of(group, member)).collect(),
+    }
+}
+
+fn warm_pool_of(group: &Group, pool: WarmPool) -> foo_model::WarmPool {
+    let WarmPool { state, min_size, max_prepared, reuse, deleting } = pool;
+    let state = WarmState::from_name(state.into());
+    let settings = WarmPoolSettings { min_size, max_prepared, state, reuse };
+    foo_model::WarmPool { settings, deleting, size: group.warm_count() }
+}
+
+/// All settings of a warm pool.
+pub(super) fn warm_pool_change(settings: &WarmPoolSettings) -> WarmPoolChange {
+    let WarmPoolSettings { min_size, max_prepared, state, reuse } = *settings;
+    WarmPoolChange {
+        state: state.name().parse().ok(),
+        min_size: Some(min_size),
+        max_prepared: Some(max_prepared),
+        reuse: Some(reuse),
     }
 }
 
@@ -334,7 +363,11 @@ fn mix_of(policy: &MixedPolicy) -> InstancesMix {
 }
 
 fn choice_of(choice: &Override) -> Option<MixOverride> {
-    let named = choice.instance_type.clone().map(MixOverride::Type);
+    let image = choice.document.get_text(&["ImageId"]);
+    let named = choice.instance_type.clone().map(|instance_type| match image {
+        None => MixOverride::Type(instance_type),
+        Some(image) => MixOverride::WithImage { instance_type, image: image.into() },
+    });
     named.or_else(|| {
         let document = choice.document.get(&["InstanceRequirements"])?;
         Some(MixOverride::Requirements(requirements::requirements_of(document)))
@@ -379,6 +412,7 @@ pub(super) fn template_of(template: &Template) -> LaunchTemplate {
             spec_hash: hashes.as_ref().map(|hashes| hashes.spec.clone()),
             data_hash: hashes.as_ref().map(|hashes| hashes.data.clone()),
             source_hash: hashes.as_ref().and_then(|hashes| hashes.source.clone()),
+            arm64_image: hashes.as_ref().and_then(|hashes| hashes.arm64_image.clone()),
             object: hashes.and_then(|hashes| hashes.object),
             is_default: version.number == template.default,
             created: dated(version.created),

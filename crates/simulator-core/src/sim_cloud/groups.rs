@@ -16,7 +16,7 @@ use foo_model::hook::{DRAIN_HOOK, Hooks, LifecycleHook};
 use foo_model::{
     Activity, Decrement, GroupChange, GroupName, GroupSettings, GroupSettingsChange, HookName, InstanceId,
     LaunchTemplateId, NotificationType, Notifications, Process, Protection, TargetGroupArn, Targets,
-    TopicArn,
+    TopicArn, WarmPoolSettings,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -228,6 +228,20 @@ impl Groups for SimCloud {
         let what = format!("{name} {topic}");
         self.call_on_group(Operation::DeleteNotificationConfiguration, name, what, |region| {
             region.delete_notifications(name, topic.as_str())
+        })
+        .await
+    }
+
+    async fn put_warm_pool(&self, name: &GroupName, settings: &WarmPoolSettings) -> Result<()> {
+        let what = format!("{name} {settings:?}");
+        let change = convert::warm_pool_change(settings);
+        self.call_on_group(Operation::PutWarmPool, name, what, |region| region.put_warm_pool(name, change))
+            .await
+    }
+
+    async fn delete_warm_pool(&self, name: &GroupName) -> Result<()> {
+        self.call_on_group(Operation::DeleteWarmPool, name, name.to_string(), |region| {
+            region.delete_warm_pool(name, true)
         })
         .await
     }

@@ -37,6 +37,7 @@ use tokio::time::Instant;
 pub fn plain_content(user_data: &[u8]) -> TemplateContent {
     TemplateContent {
         image: IMAGE_X86_64.into(),
+        arm64_image: None,
         instance_type: Some("m7i.large".into()),
         security_groups: vec![SECURITY_GROUP.into()],
         instance_profile: None,

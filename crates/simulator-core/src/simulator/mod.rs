@@ -2,6 +2,7 @@
 
 mod authentication;
 mod clusters;
+mod metadata;
 mod networks;
 mod region;
 

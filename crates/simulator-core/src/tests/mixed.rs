@@ -2,6 +2,7 @@
 //! Guide, "Auto Scaling groups with multiple instance types and purchase options").
 
 use super::scene::{Scene, name, refusal, scene};
+use crate::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
 use crate::core::document::Document;
 use crate::core::ec2::instances::Market;
 use crate::core::ec2::templates::TemplateKey;
@@ -145,6 +146,47 @@ fn weights_count_as_capacity() {
     let id = scene.in_service()[0].clone();
     scene.with(|region| region.terminate_member(&id, foo_model::Decrement::Shrink).map(drop)).expect("ended");
     assert_eq!(scene.group().sizes.desired, 4, "decremented by its weight");
+}
+
+fn with_image(instance_type: &str, image: &str) -> Document {
+    types(&[instance_type]).remove(0).with("ImageId", Some(Document::text(image)))
+}
+
+/// API Reference, LaunchTemplateOverrides: `ImageId`, for instances launched with the override.
+#[test]
+fn a_type_of_another_architecture_boots_the_image_of_its_override() {
+    let scene = scene();
+    scene.region.set_capacity_limit("eu-central-1a", "m7i.large", Some(1)).expect("a limit");
+    let overrides = vec![types(&["m7i.large"]).remove(0), with_image("m7g.large", IMAGE_ARM64)];
+    assert_eq!(scene.launched((0, 2, 2), overrides, &[]), ["m7g.large", "m7i.large"]);
+    let mut booted: Vec<(String, String)> = scene
+        .region
+        .instances()
+        .iter()
+        .map(|it| (it.instance_type.to_string(), it.image.to_string()))
+        .collect();
+    booted.sort();
+    let own = |name: &str, image: &str| (name.to_owned(), image.to_owned());
+    assert_eq!(booted, [own("m7g.large", IMAGE_ARM64), own("m7i.large", IMAGE_X86_64)]);
+}
+
+/// EC2 User Guide, "Amazon EC2 instance types": image and type have one architecture. The image of the override counts.
+#[test]
+fn a_type_that_does_not_boot_its_image_is_refused() {
+    for overrides in [
+        vec![types(&["m7i.large"]).remove(0), types(&["m7g.large"]).remove(0)],
+        vec![types(&["m7i.large"]).remove(0), with_image("m7g.large", IMAGE_X86_64)],
+        vec![with_image("m7i.large", IMAGE_ARM64)],
+    ] {
+        let scene = scene();
+        let (code, message) = refusal(scene.create(scene.mixed((0, 1, 1), overrides, &[])));
+        assert_eq!(code, "ValidationError");
+        assert!(message.contains("does not match the architecture"), "{message}");
+    }
+    let scene = scene();
+    let missing = vec![with_image("m7i.large", "ami-0ffffffffffffffff")];
+    let (_, message) = refusal(scene.create(scene.mixed((0, 1, 1), missing, &[])));
+    assert!(message.contains("does not exist"), "{message}");
 }
 
 #[test]

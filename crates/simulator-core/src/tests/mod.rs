@@ -10,6 +10,7 @@ mod hooks;
 mod launch_instances;
 mod launches;
 mod membership;
+mod metadata;
 mod mishaps;
 mod mixed;
 mod network;

@@ -35,8 +35,14 @@ fn world() -> (Simulator, SimCloud) {
 async fn a_pool_lives_and_dies() {
     let (sim, cloud) = world();
     let name = GroupName::from("pool");
-    let description =
-        TemplateHashes { spec: "v1-a".into(), data: "v1-b".into(), source: None, object: None }.describe();
+    let description = TemplateHashes {
+        spec: "v1-a".into(),
+        data: "v1-b".into(),
+        source: None,
+        object: None,
+        arm64_image: None,
+    }
+    .describe();
     let (template, first) = cloud
         .create_template("pool", &content("m7i.large"), &description, &tags(), "t")
         .await

@@ -209,6 +209,29 @@ fn a_deleted_pool_empties_itself_and_a_group_with_one_is_in_use() {
 }
 
 #[test]
+fn a_pool_that_is_being_deleted_takes_no_settings() {
+    let scene = scene();
+    scene.settled_pool((0, 0, 2)).put_pool(WarmPoolChange::default()).wait(2);
+    assert!(!scene.warm_ids().is_empty(), "while its instances are launched");
+    scene.with(|region| region.delete_warm_pool(&name("pool"), true)).expect("deleting");
+    let refused = scene.with(|region| region.put_warm_pool(&name("pool"), WarmPoolChange::default()));
+    assert_eq!(refusal(refused).0, "ValidationError");
+    scene.wait(60);
+    assert!(scene.group().warm_pool.is_none());
+    scene.put_pool(WarmPoolChange::default());
+}
+
+#[test]
+fn the_size_of_a_pool_is_the_number_of_its_instances() {
+    let scene = scene();
+    scene.settled_pool((0, 0, 2)).put_pool(WarmPoolChange::default());
+    scene.wait(60);
+    assert_eq!(scene.group().warm_count(), 2);
+    scene.put_pool(WarmPoolChange { max_prepared: Some(Some(1)), ..WarmPoolChange::default() }).wait(60);
+    assert_eq!(scene.group().warm_count(), 1);
+}
+
+#[test]
 fn an_instance_refresh_renews_the_pool_too() {
     let scene = scene();
     scene.settled_pool((0, 1, 3)).put_pool(WarmPoolChange::default()).wait(60);

@@ -3,7 +3,8 @@
 //! An instance reads its user data as its family does (`foo-bootstrap`), and asks the endpoint in there for its Node:
 //! over TLS with the authority in there, with a token of the role in its instance profile for the cluster's name in
 //! there, and with the rights of a node. Whatever of that is wrong keeps it out, in the words of what refuses it; it
-//! tries again, as kubelets do. Once its Node is there the stand-in keeps it with the test bed's own rights.
+//! tries again, as kubelets do. Once its Node is there the stand-in keeps it with the test bed's own rights. Where the user
+//! data waits, an instance in a warm pool does not join; where it does not, an instance joins at its first boot there.
 //!
 //! The kubelet's version is that in the image's name.
 
@@ -77,8 +78,11 @@ impl ClusterNodes {
         if lock(&self.joined).contains(&instance.id) {
             return true;
         }
-        let waits = |tried: &Instant| tried.elapsed() < RETRY;
-        if lock(&self.tried).get(&instance.id).is_some_and(waits) {
+        if self.shared.user_data.waits(instance, &self.shared.region) {
+            return false;
+        }
+        let pauses = |tried: &Instant| tried.elapsed() < RETRY;
+        if lock(&self.tried).get(&instance.id).is_some_and(pauses) {
             return false;
         }
         lock(&self.tried).insert(instance.id.clone(), Instant::now());
@@ -160,7 +164,7 @@ pub(super) fn note_hopeless(shared: &Shared) {
     refused.retain(|id, _| instances.iter().any(|instance| instance.id.as_str() == id));
     for instance in instances.iter().filter(|instance| instance.boots == Boot::Succeeds) {
         let why = match &*shared.user_data_of(instance) {
-            UserData::Other => continue,
+            UserData::Other(_) => continue,
             UserData::Broken(why) => why.clone(),
             UserData::Node(seen) if clusters.contains(&seen.cluster) => continue,
             UserData::Node(seen) => format!("there is no cluster {}", seen.cluster),

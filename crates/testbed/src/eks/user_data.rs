@@ -1,4 +1,4 @@
-//! Which cluster the user data of instances names.
+//! Which cluster the user data of instances names, and when they join it.
 //!
 //! The family is guessed from the user data, because the simulated images have none: a NodeConfig is read by nodeadm,
 //! settings in TOML by Bottlerocket.
@@ -17,21 +17,35 @@ use std::sync::{Arc, Mutex};
 #[derive(Debug)]
 pub(crate) enum UserData {
     /// Nothing: it is not for nodes of EKS, or there is none.
-    Other,
+    Other(Joins),
     /// It is for a node of EKS, and the node does not start with it.
     Broken(String),
     /// It is for a node of this cluster.
     Node(Box<Seen>),
 }
 
+/// When an instance joins its cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Joins {
+    /// When it has booted.
+    Booted,
+    /// When it has booted and is in no warm pool.
+    InService,
+}
+
+/// What user data reads from instance metadata if it waits for the end of the warm pool.
+const TARGET_STATE: &str = "autoscaling/target-lifecycle-state";
+
 impl UserData {
-    /// What an instance with this user data, in base64, would do. What it does not have itself, it fetches; nothing as
-    /// long as that fails, since an instance tries again.
+    /// What an instance with this user data, in base64, would do. What it does not have itself, it fetches. As long as that
+    /// fails, it does nothing. (A real one of AL2023 joins without its files and commands after about five minutes.)
     pub(super) fn read(
         encoded: Option<&str>,
         fetch: impl FnOnce(&Stored) -> Result<Vec<u8>, String>,
     ) -> Result<Self, String> {
-        let Some(bytes) = encoded.and_then(|text| BASE64.decode(text).ok()) else { return Ok(Self::Other) };
+        let Some(bytes) = encoded.and_then(|text| BASE64.decode(text).ok()) else {
+            return Ok(Self::Other(Joins::Booted));
+        };
         let stored = match foo_bootstrap::stored(&bytes) {
             Ok(stored) => stored,
             Err(error) => return Ok(Self::Broken(error.to_string())),
@@ -65,9 +79,17 @@ impl UserData {
                 Err(error) => refusal = refusal.or(Some(error)),
             }
         }
-        match (marked, refusal) {
-            (Some(_), Some(error)) => Self::Broken(error.to_string()),
-            (Some(_) | None, _) => Self::Other,
+        if let (Some(_), Some(error)) = (marked, refusal) {
+            return Self::Broken(error.to_string());
+        }
+        Self::Other(if text.contains(TARGET_STATE) { Joins::InService } else { Joins::Booted })
+    }
+
+    fn joins(&self) -> Joins {
+        match self {
+            Self::Other(joins) => *joins,
+            Self::Node(seen) if seen.join_when_in_service => Joins::InService,
+            Self::Broken(_) | Self::Node(_) => Joins::Booted,
         }
     }
 }
@@ -94,8 +116,20 @@ impl UserDataCache {
     /// Whether an instance is meant for a cluster of EKS, so that it joins no other.
     pub(crate) fn is_for_eks(&self, instance: &NodeInstance, region: &RegionHandle) -> bool {
         match *self.of(instance, region) {
-            UserData::Other => false,
+            UserData::Other(_) => false,
             UserData::Broken(_) | UserData::Node(_) => true,
+        }
+    }
+
+    /// Whether an instance that has booted does not join yet: its user data waits, and it is in a warm pool or on the way
+    /// into one.
+    pub(crate) fn waits(&self, instance: &NodeInstance, region: &RegionHandle) -> bool {
+        match self.of(instance, region).joins() {
+            Joins::Booted => false,
+            Joins::InService => {
+                let target = region.target_lifecycle_state(&instance.id);
+                target.is_some_and(|target| target.starts_with("Warmed:"))
+            }
         }
     }
 }
@@ -122,6 +156,7 @@ fn bucket_and_key(url: &str) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foo_bootstrap::{ClusterInput, NodeInput};
 
     fn read(text: &str) -> UserData {
         UserData::read(Some(&BASE64.encode(text)), |_| Err("nothing to fetch".to_owned())).unwrap()
@@ -145,7 +180,7 @@ mod tests {
             );
             Ok(whole.as_bytes().to_vec())
         });
-        assert!(matches!(got, Ok(UserData::Other)));
+        assert!(matches!(got, Ok(UserData::Other(_))));
     }
 
     #[test]
@@ -158,7 +193,31 @@ mod tests {
         assert!(matches!(read(toml), UserData::Node(seen) if seen.cluster == "main"));
         let broken = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: 5}\n";
         assert!(matches!(read(broken), UserData::Broken(_)));
-        assert!(matches!(read("#!/bin/sh\n/etc/eks/bootstrap.sh\n"), UserData::Other));
-        assert!(matches!(UserData::read(None, |_| Ok(Vec::new())), Ok(UserData::Other)));
+        assert!(matches!(read("#!/bin/sh\n/etc/eks/bootstrap.sh\n"), UserData::Other(_)));
+        assert!(matches!(UserData::read(None, |_| Ok(Vec::new())), Ok(UserData::Other(_))));
+    }
+
+    #[test]
+    fn user_data_show_whether_they_wait_in_a_warm_pool() {
+        let cluster = ClusterInput {
+            name: "main".into(),
+            endpoint: "https://127.0.0.1:6443".into(),
+            certificate_authority: BASE64
+                .encode("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"),
+            service_range: "10.100.0.0/16".into(),
+            dns: None,
+        };
+        for family in [Family::AL2023, Family::Bottlerocket, Family::CloudInit] {
+            for (join_when_in_service, joins) in [(false, Joins::Booted), (true, Joins::InService)] {
+                let node = NodeInput { family, join_when_in_service, ..NodeInput::default() };
+                let bytes = foo_bootstrap::render(&cluster, &node).unwrap();
+                assert_eq!(UserData::of(&bytes).joins(), joins, "{family:?}");
+            }
+        }
+        let script = format!(
+            "#!/bin/sh\nuntil curl -s http://169.254.169.254/latest/meta-data/{TARGET_STATE}; do sleep 1; done\n"
+        );
+        assert_eq!(read(&script).joins(), Joins::InService);
+        assert_eq!(read("#!/bin/sh\nkubeadm join\n").joins(), Joins::Booted);
     }
 }

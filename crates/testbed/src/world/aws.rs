@@ -207,6 +207,7 @@ impl Instances for Running {
         let joining = instances.iter().filter(|instance| instance.boots == catalogue::Boot::Succeeds);
         // Those of EKS join the servers of their own clusters.
         let joining = joining.filter(|instance| !self.user_data.is_for_eks(instance, &self.region));
+        let joining = joining.filter(|instance| !self.user_data.waits(instance, &self.region));
         let mine =
             joining.filter(|instance| cluster_of(instance).is_some_and(|name| self.clusters.contain(name)));
         let node = |instance: &NodeInstance| NodeSpec {

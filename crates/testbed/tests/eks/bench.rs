@@ -3,12 +3,13 @@
 use anyhow::{Context as _, Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use foo_model::Timestamp;
-use foo_simulator::{DEFAULT_REGION, Handle, Role, Service, SigningKey, SimulatorConfig};
+use foo_model::{InstanceId, Timestamp};
+use foo_simulator::{DEFAULT_REGION, Handle, NodeInstance, Role, Service, SigningKey, SimulatorConfig};
 use foo_testbed::{ClusterServers, KubeletOptions, Probe, wait_until};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -144,12 +145,48 @@ impl Bench {
         .await
     }
 
+    /// Gives a group a warm pool of one instance, which waits running.
+    pub(crate) async fn warm_pool(&self, group: &str) -> Result<()> {
+        let fields = [
+            ("Action", "PutWarmPool"),
+            ("Version", "2011-01-01"),
+            ("AutoScalingGroupName", group),
+            ("MinSize", "1"),
+            ("PoolState", "Running"),
+        ];
+        self.form("autoscaling", &fields).await
+    }
+
+    /// Has a group of one instance have two.
+    pub(crate) async fn scale_out(&self, group: &str) -> Result<()> {
+        let fields = [
+            ("Action", "UpdateAutoScalingGroup"),
+            ("Version", "2011-01-01"),
+            ("AutoScalingGroupName", group),
+            ("MaxSize", "2"),
+            ("DesiredCapacity", "2"),
+        ];
+        self.form("autoscaling", &fields).await
+    }
+
+    /// The instances of a group and of its warm pool that run.
+    pub(crate) fn running_in(&self, group: &str) -> Vec<InstanceId> {
+        let instances = self.aws.region(DEFAULT_REGION).in_service_instances();
+        let of_group = |it: &NodeInstance| it.group.as_ref().is_some_and(|name| name.as_str() == group);
+        instances.into_iter().filter(of_group).map(|it| it.id).collect()
+    }
+
+    /// Those of them that are in the warm pool, or on the way into it, by their instance metadata.
+    pub(crate) fn waiting_in(&self, group: &str) -> BTreeSet<String> {
+        let region = self.aws.region(DEFAULT_REGION);
+        let target = |id: &InstanceId| region.target_lifecycle_state(id).unwrap_or_default();
+        let running = self.running_in(group).into_iter();
+        running.filter(|id| target(id).starts_with("Warmed:")).map(|id| id.to_string()).collect()
+    }
+
     /// The instance of a group.
     pub(crate) fn instance_of(&self, group: &str) -> Option<String> {
-        let instances = self.aws.region(DEFAULT_REGION).in_service_instances();
-        let of_group = |name: &str| name == group;
-        let found = instances.iter().find(|it| it.group.as_ref().is_some_and(|name| of_group(name.as_str())));
-        found.map(|it| it.id.to_string())
+        self.running_in(group).first().map(ToString::to_string)
     }
 
     pub(crate) fn put_role(&self, name: &str) -> Result<()> {

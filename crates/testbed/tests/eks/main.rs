@@ -8,11 +8,13 @@ use bench::{Bench, SOON};
 use foo_bootstrap::input::TaintInput;
 use foo_bootstrap::{ClusterInput, Family, NodeInput};
 use foo_simulator::SigningKey;
+use foo_testbed::world::GROUP_LABEL;
 use foo_testbed::{Probe, wait_until};
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
 use kube::api::{ListParams, PostParams};
 use kube::{Api, Client, Error};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 const POLICY: &str = "arn:aws:eks::aws:cluster-access-policy";
@@ -123,16 +125,25 @@ async fn an_access_entry_grants_the_permissions_of_its_policies() -> Result<()> 
     .await
 }
 
-/// User data for the cluster as EKS shows it, after a change.
-fn user_data(shown: &Value, family: Family, change: impl FnOnce(&mut ClusterInput)) -> Result<Vec<u8>> {
+/// The cluster as EKS shows it.
+fn cluster_input(shown: &Value) -> ClusterInput {
     let text = |pointer: &str| shown.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let mut cluster = ClusterInput {
+    ClusterInput {
         name: text("/name"),
         endpoint: text("/endpoint"),
         certificate_authority: text("/certificateAuthority/data"),
         service_range: text("/kubernetesNetworkConfig/serviceIpv4Cidr"),
         dns: None,
-    };
+    }
+}
+
+fn rendered(cluster: &ClusterInput, node: &NodeInput) -> Result<Vec<u8>> {
+    foo_bootstrap::render(cluster, node).map_err(|refusals| anyhow::anyhow!("{refusals:?}"))
+}
+
+/// User data for the cluster as EKS shows it, after a change.
+fn user_data(shown: &Value, family: Family, change: impl FnOnce(&mut ClusterInput)) -> Result<Vec<u8>> {
+    let mut cluster = cluster_input(shown);
     change(&mut cluster);
     let taint = TaintInput { key: "gpu".into(), value: "yes".into(), effect: "NoSchedule".into() };
     let node = NodeInput {
@@ -141,7 +152,7 @@ fn user_data(shown: &Value, family: Family, change: impl FnOnce(&mut ClusterInpu
         taints: vec![taint],
         ..NodeInput::default()
     };
-    foo_bootstrap::render(&cluster, &node).map_err(|refusals| anyhow::anyhow!("{refusals:?}"))
+    rendered(&cluster, &node)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -196,4 +207,57 @@ async fn instances_whose_user_data_is_right_become_nodes_and_others_do_not() -> 
     refusal("wrong-authority", "certificate").await?;
     refusal("wrong-name", "401").await?;
     refusal("no-cluster", "there is no cluster nowhere").await
+}
+
+/// The instances of a group that are nodes.
+async fn nodes_of(nodes: &Api<Node>, group: &str) -> Result<BTreeSet<String>> {
+    let of_group = ListParams::default().labels(&format!("{GROUP_LABEL}={group}"));
+    let found = nodes.list(&of_group).await?.items;
+    let id = |node: Node| node.spec?.provider_id?.rsplit('/').next().map(str::to_owned);
+    Ok(found.into_iter().filter_map(id).collect())
+}
+
+/// The nodes of a group stay these for longer than an instance takes to join.
+async fn stay(nodes: &Api<Node>, group: &str, expected: &BTreeSet<String>) -> Result<()> {
+    for _ in 0..10 {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let found = nodes_of(nodes, group).await?;
+        ensure!(found == *expected, "{found:?} instead of {expected:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_instance_in_a_warm_pool_is_a_node_unless_its_user_data_waits() -> Result<()> {
+    let bench = Bench::new().await?;
+    let shown = bench.cluster("main").await?;
+    let entry = json!({ "principalArn": "arn:aws:iam::123456789012:role/nodes", "type": "EC2_LINUX" });
+    bench.eks("POST", "/clusters/main/access-entries", entry).await?;
+    for (group, join_when_in_service) in [("waits", true), ("joins", false)] {
+        let node = NodeInput { join_when_in_service, ..NodeInput::default() };
+        bench.group(group, &rendered(&cluster_input(&shown), &node)?).await?;
+        bench.warm_pool(group).await?;
+    }
+    let nodes: Api<Node> = Api::all(bench.servers.wait_for("main").await?.client());
+    let until = async |group: &str, wanted: usize, run: usize| {
+        wait_until(&format!("{wanted} nodes of {group}"), SOON, async || {
+            let (found, running) = (nodes_of(&nodes, group).await?.len(), bench.running_in(group).len());
+            Ok(Probe::when((found, running) == (wanted, run), || format!("{found} of {running} instances")))
+        })
+        .await
+    };
+    until("joins", 2, 2).await?;
+    until("waits", 1, 2).await?;
+    let (joined, waiting) = (nodes_of(&nodes, "waits").await?, bench.waiting_in("waits"));
+    ensure!(waiting.len() == 1 && joined.is_disjoint(&waiting), "{joined:?} {waiting:?}");
+    // Those that do not wait have joined meanwhile, though they were launched later.
+    stay(&nodes, "waits", &joined).await?;
+    bench.scale_out("waits").await?;
+    // Another instance takes the place of the one that enters service.
+    until("waits", 2, 3).await?;
+    let serving = &joined | &waiting;
+    stay(&nodes, "waits", &serving).await?;
+    let waiting = bench.waiting_in("waits");
+    ensure!(waiting.len() == 1 && serving.is_disjoint(&waiting), "{serving:?} {waiting:?}");
+    Ok(())
 }

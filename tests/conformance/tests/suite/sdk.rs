@@ -109,6 +109,7 @@ impl World {
     fn content(&self) -> TemplateContent {
         TemplateContent {
             image: self.place.image.as_str().into(),
+            arm64_image: None,
             instance_type: Some("m7i.large".into()),
             security_groups: vec![self.place.security_group.as_str().into()],
             instance_profile: None,
@@ -148,6 +149,7 @@ impl World {
                 data: "v1-data".into(),
                 source: None,
                 object: None,
+                arm64_image: None,
             }
             .describe()
         };

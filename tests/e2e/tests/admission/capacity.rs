@@ -54,7 +54,10 @@ fn attributes_of_instance_types_that_aws_would_refuse_are_refused_at_once() {
             (mixed(json!({"overrides": [with(typed.clone(), described.clone())]})), one_of_two),
             (mixed(json!({"overrides": [typed, described.clone()]})), one_kind),
             (mixed(json!({"overrides": vec![described.clone(); 5]})), "at most 4 sets of requirements"),
-            (mixed(json!({"overrides": [described.clone(), arm]})), "a pool has one image"),
+            (
+                mixed(json!({"overrides": [described.clone(), arm]})),
+                "all requirements need the same architecture",
+            ),
             (mixed(json!({"overrides": [described.clone()], "onDemandStrategy": "prioritized"})), no_order),
             (
                 mixed(json!({"overrides": [described], "spotStrategy": "capacity-optimized-prioritized"})),

@@ -33,7 +33,7 @@ fn common() -> Value {
             "topologyManagerPolicy": "best-effort", "registryPullQPS": 5, "registryBurst": 10, "cpuCFSQuota": false,
             "seccompDefault": true,
         },
-        "extra": "x", "compression": "Gzip",
+        "extra": "x", "joinWhenInService": true, "compression": "Gzip",
     })
 }
 
@@ -60,6 +60,11 @@ fn each_family_has_its_fields() {
             ("Bottlerocket", with(common(), json!({"registryMirrors": mirrors, "localStorage": "RAID0"}))),
             ("Bottlerocket", shutdown),
             ("CloudInit", with(common(), shell)),
+            ("CloudInit", json!({"vpcCNI": {"prefixDelegation": true, "customNetworking": true}})),
+            ("Bottlerocket", json!({"vpcCNI": {"prefixDelegation": true}, "kubelet": {"podPidsLimit": 100}})),
+            ("AL2023", json!({"vpcCNI": {"customNetworking": true}})),
+            // The default settings of the VPC CNI.
+            ("AL2023", with(common(), json!({"vpcCNI": {}}))),
             ("CloudInit", json!({"storage": "S3"})),
             ("AL2023", json!({"storage": "S3"})),
             ("CloudInit", json!({})),
@@ -132,6 +137,14 @@ fn settings_that_stop_the_kubelet_are_refused() {
                 "must be below imageGCHighThresholdPercent",
             ),
             (json!({"kubelet": {"maxPods": 0}}), "should be greater than or equal to 1"),
+            (
+                json!({"kubelet": {"maxPods": 58}, "vpcCNI": {"prefixDelegation": true}}),
+                "set either kubelet.maxPods or vpcCNI",
+            ),
+            (
+                json!({"kubelet": {"maxPods": 58}, "vpcCNI": {"customNetworking": true}}),
+                "set either kubelet.maxPods or vpcCNI",
+            ),
             (json!({"kubelet": {"cpuManagerPolicy": "dynamic"}}), "Unsupported value"),
             (json!({"taints": [taint, taint]}), "Duplicate value"),
             (json!({"taints": [{"key": "a", "effect": "Never"}]}), "Unsupported value"),

@@ -21,7 +21,7 @@ fn full_pool() -> Value {
             "spotStrategy": "capacity-optimized-prioritized",
             "spotMaxPrice": "0.125",
         },
-        "ami": {"id": "ami-0a000000000000001"},
+        "ami": {"ids": {"x86_64": "ami-0a000000000000001", "arm64": "ami-0a000000000000002"}},
         "iamInstanceProfile": "nodes.foo.com",
         "sshKeyName": "operators",
         "securityGroups": [{"id": "sg-1"}, {"tags": {"role": "node"}}],
@@ -182,9 +182,17 @@ fn a_full_object_of_each_kind_is_stored_as_it_was_written() {
                 "mixedInstances": null, "instanceType": "m7i.large", "spot": {"maxPrice": "0.1"}, "capacityReservation": null,
             }),
         );
+        let warmed = with(
+            full_pool(),
+            json!({
+                "mixedInstances": null, "instanceType": "m7i.large",
+                "warmPool": {"minSize": 1, "maxPreparedCapacity": 5, "state": "Running"},
+            }),
+        );
         for (kind, spec) in [
             (Kind::MachinePool, with(full_pool(), written_by_us)),
             (Kind::MachinePool, on_spot),
+            (Kind::MachinePool, warmed),
             (Kind::MachinePoolTemplate, template(&full_pool())),
             (Kind::Cluster, full_cluster.clone()),
             (Kind::ClusterTemplate, template(&full_cluster)),
@@ -215,6 +223,48 @@ fn is_within(written: &Value, stored: &Value, path: &str) {
         }
         _ => assert_eq!(written, stored, "{path}"),
     }
+}
+
+#[test]
+fn a_warm_pool_has_on_demand_instances_and_numbers_that_fit() {
+    on_server(async |server| {
+        let warms = |warm_pool: Value| with(pool(), json!({"warmPool": warm_pool}));
+        let mixed = |percentage: i32| {
+            let mixed = with(mix(), json!({"onDemandBase": 1, "onDemandPercentage": percentage}));
+            with(warms(json!({"minSize": 1})), json!({"instanceType": null, "mixedInstances": mixed}))
+        };
+        let external = json!({"autoscaling": {"minSize": 0, "maxSize": 5}});
+        for good in [
+            warms(json!({"minSize": 1})),
+            warms(json!({"minSize": 5, "maxPreparedCapacity": 5})),
+            warms(json!({"maxPreparedCapacity": 1})),
+            with(warms(json!({})), external.clone()),
+            mixed(100),
+        ] {
+            server.accepts(Kind::MachinePool, &good).await?;
+        }
+        let spot = "EC2 Auto Scaling has no warm pools of spot instances";
+        let none = "warmPool needs minSize or maxPreparedCapacity";
+        let stored =
+            json!({"iamInstanceProfile": "nodes", "userDataStorage": {"s3": {"bucket": "user-data"}}});
+        for (bad, message) in [
+            (warms(json!({})), none),
+            (warms(json!({"maxPreparedCapacity": 0})), none),
+            (with(warms(json!({"maxPreparedCapacity": 0})), external), none),
+            (with(warms(json!({"minSize": 1})), stored), "warmPool cannot be combined with userDataStorage"),
+            (
+                warms(json!({"minSize": 2, "maxPreparedCapacity": 1})),
+                "minSize must not exceed maxPreparedCapacity",
+            ),
+            (warms(json!({"minSize": -1})), "warmPool.minSize"),
+            (warms(json!({"minSize": 1, "state": "Hibernated"})), "warmPool.state"),
+            (with(warms(json!({"minSize": 1})), json!({"spot": {}})), spot),
+            (mixed(99), spot),
+        ] {
+            server.refuses(Kind::MachinePool, bad, message).await?;
+        }
+        Ok(())
+    });
 }
 
 #[test]
@@ -309,12 +359,14 @@ fn user_data_in_s3_need_a_role_and_a_bucket_that_can_be_one() {
 #[test]
 fn a_pool_names_its_image_in_exactly_one_way() {
     on_server(async |server| {
-        let one = "set exactly one of id, ssmParameter, lookup and recommended";
+        let one = "set exactly one of id, ids, ssmParameter, lookup and recommended";
+        let ids = || json!({"ids": {"x86_64": "ami-0a000000000000001", "arm64": "ami-0a000000000000002"}});
         let of = |ami: Value| json!({"instanceType": "m7i.large", "ami": ami});
         let parameter = || json!({"ssmParameter": "/images/{version}/{arch}:3"});
         let lookup = |fields: Value| json!({"lookup": with(json!({"owner": "self", "name": "node-{version}-*"}), fields)});
         let recommended = |fields: Value| json!({"recommended": with(json!({"family": "AL2023"}), fields)});
         for good in [
+            ids(),
             parameter(),
             json!({"ssmParameter": "arn:aws:ssm:eu-central-1:123456789012:parameter/images/node"}),
             lookup(json!({"architecture": "arm64"})),
@@ -331,6 +383,10 @@ fn a_pool_names_its_image_in_exactly_one_way() {
             (json!({"policy": "Latest"}), one),
             (with(parameter(), recommended(json!({}))), one),
             (with(parameter(), json!({"id": "ami-0a000000000000001"})), one),
+            (with(ids(), json!({"id": "ami-0a000000000000001"})), one),
+            (with(ids(), json!({"policy": "Latest"})), "policy is for an image that the provider looks up"),
+            (json!({"ids": {"x86_64": "ami-0a000000000000001"}}), "arm64"),
+            (json!({"ids": {"x86_64": "m7i.large", "arm64": "ami-0a000000000000002"}}), "should match"),
             (
                 json!({"id": "ami-0a000000000000001", "policy": "Pinned"}),
                 "policy is for an image that the provider looks up",

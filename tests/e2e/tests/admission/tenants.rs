@@ -677,7 +677,7 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
                 "foo-pool-limits",
                 "--namespace=limited",
                 "--from-literal=instanceProfiles=team-a-workers,team-a-gpu",
-                "--from-literal=amis=",
+                "--from-literal=amis=ami-0a000000000000001",
                 "--from-literal=maxSize=50",
                 "--from-literal=subnets=subnet-1",
                 "--from-literal=securityGroups=sg-1",
@@ -704,6 +704,14 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
             (
                 json!({"iamInstanceProfile": "admin", "maxSize": 1}),
                 "instance profile admin is not allowed in this namespace",
+            ),
+            (
+                json!({"ami": {"ids": {"x86_64": "ami-0a000000000000001", "arm64": "ami-0a000000000000002"}}, "maxSize": 1}),
+                "image ami-0a000000000000002 is not allowed in this namespace: ami-0a000000000000001",
+            ),
+            (
+                json!({"ami": {"recommended": {"family": "AL2023"}}, "maxSize": 1}),
+                "an image that is not named by its id is not allowed in this namespace: ami-0a000000000000001",
             ),
             (
                 json!({"subnets": [{"id": "subnet-1"}, {"id": "subnet-2"}], "maxSize": 1}),

@@ -1,5 +1,4 @@
 use super::*;
-use crate::pool::ImageArchitecture;
 
 fn kind<'a>(name: &'a str, architecture: &'a str, nvidia_gpus: u32, neuron_devices: u32) -> NodeType<'a> {
     NodeType { name, architecture, nvidia_gpus, neuron_devices }
@@ -18,6 +17,12 @@ fn source(ami: &Ami, version: &str, types: &[NodeType<'_>]) -> Result<String, St
     let version = Some(version).filter(|version| !version.is_empty());
     let source = Source::of(ami, Nodes { version, types });
     source.map(|source| source.to_string()).map_err(|none| none.message)
+}
+
+/// The sources of types of both architectures, as text.
+fn sources(ami: &Ami, types: &[NodeType<'_>]) -> Result<Vec<String>, String> {
+    let sources = Sources::of(ami, Nodes { version: Some("v1.36.3"), types });
+    sources.map(|all| all.all().map(Source::to_string).collect()).map_err(|none| none.message)
 }
 
 fn parameter(name: &str) -> Ami {
@@ -47,9 +52,36 @@ fn what_has_no_placeholders_needs_neither_a_version_nor_one_architecture() {
 }
 
 #[test]
-fn types_of_two_architectures_are_named() {
-    let why = source(&parameter("/node/{arch}"), "v1.36.3", &[x86(), arm()]);
-    let said = "no image fits all instance types: m7i.large runs x86_64, m7g.large runs arm64";
+fn types_of_two_architectures_have_an_image_each_that_of_x86_64_first() {
+    let both = [arm(), x86()];
+    let named = ["SSM parameter /node/x86_64", "SSM parameter /node/arm64"];
+    let named = named.map(str::to_owned).to_vec();
+    assert_eq!(sources(&parameter("/node/{arch}"), &both), Ok(named));
+    let ids = ImageIds { x86_64: "ami-1".to_owned(), arm64: "ami-2".to_owned() };
+    let ids = Ami { ids: Some(ids), ..Ami::default() };
+    let named = ["image ami-1", "image ami-2"].map(str::to_owned).to_vec();
+    assert_eq!(sources(&ids, &both), Ok(named));
+    for (only, image) in [(x86(), "image ami-1"), (arm(), "image ami-2")] {
+        assert_eq!(sources(&ids, &[only]), Ok(vec![image.to_owned()]), "only what the types need");
+    }
+    // Drivers follow from the types of the architecture.
+    let gpus = [kind("g5.xlarge", "x86_64", 1, 0), arm()];
+    let found = sources(&recommended(ImageFamily::Bottlerocket, None), &gpus).unwrap();
+    assert!(found[0].contains("1.36-nvidia/x86_64") && found[1].contains("1.36/arm64"), "{found:?}");
+}
+
+#[test]
+fn what_names_one_image_is_the_image_of_both_architectures() {
+    for ami in [Ami::of_id("ami-1"), parameter("/node/{version}")] {
+        assert_eq!(sources(&ami, &[x86(), arm()]).map(|all| all.len()), Ok(1));
+    }
+}
+
+#[test]
+fn types_that_neither_architecture_fits_are_named() {
+    let mac = kind("mac2.metal", "arm64_mac", 0, 0);
+    let why = sources(&parameter("/node/{arch}"), &[x86(), mac]);
+    let said = "no image fits all instance types: m7i.large runs x86_64, mac2.metal runs arm64_mac";
     assert_eq!(why, Err(said.to_owned()));
 }
 

@@ -75,7 +75,7 @@ pub(in crate::pool) enum Done {
     TemplateMade(Made<(LaunchTemplateId, TemplateVersion)>),
     /// A version of the launch template was created.
     VersionMade(Made<TemplateVersion>),
-    /// AWS cannot do it yet, because another operation on the instance is in progress; nothing was done.
+    /// AWS cannot do it yet, because another operation on the instance or the group is in progress; nothing was done.
     NotYet,
     /// AWS would not terminate it together with others, or terminated only some of them; the next observation
     /// shows which.
@@ -224,6 +224,8 @@ impl Executor<'_> {
             GroupAction::DeleteNotifications { name, topic } => {
                 self.cloud.delete_notifications(name, topic).await?;
             }
+            GroupAction::PutWarmPool { name, settings } => self.cloud.put_warm_pool(name, settings).await?,
+            GroupAction::DeleteWarmPool { name, .. } => return self.delete_warm_pool(name).await,
             GroupAction::DeleteGroup { name } => self.cloud.delete_group(name).await?,
         }
         Ok(Done::Carried)
@@ -244,6 +246,29 @@ impl Executor<'_> {
         }
         self.cloud.tag_group(name, tags).await?;
         Ok(Done::Carried)
+    }
+
+    async fn delete_warm_pool(&self, group: &GroupName) -> Result<Done, CloudError> {
+        match self.cloud.delete_warm_pool(group).await {
+            // Its instances are moving (Auto Scaling API Reference, DeleteWarmPool: ScalingActivityInProgress).
+            Err(error) if error.kind == ErrorKind::InUse => Ok(Done::NotYet),
+            // It does not exist, or AWS refuses for another reason: the launch template waits for the deletion.
+            Err(error) if error.kind == ErrorKind::Invalid => {
+                if self.has_warm_pool(group).await? {
+                    Err(error)
+                } else {
+                    Ok(Done::Carried)
+                }
+            }
+            other => other.map(|()| Done::Carried),
+        }
+    }
+
+    /// Whether a group has a warm pool that AWS is not deleting, read live.
+    async fn has_warm_pool(&self, group: &GroupName) -> Result<bool, CloudError> {
+        let found = self.cloud.describe_groups(std::slice::from_ref(group)).await?;
+        let warm_pool = found.groups.iter().find(|it| it.name == *group).and_then(|it| it.warm_pool);
+        Ok(warm_pool.is_some_and(|pool| !pool.deleting))
     }
 
     async fn change_instances(&self, action: &InstanceAction) -> Result<Done, ActionFailure> {

@@ -97,6 +97,8 @@ impl Skips {
                 | GroupAction::DetachTargetGroups { .. }
                 | GroupAction::PutNotifications { .. }
                 | GroupAction::DeleteNotifications { .. }
+                | GroupAction::PutWarmPool { .. }
+                | GroupAction::DeleteWarmPool { .. }
                 | GroupAction::DeleteGroup { .. },
             )
             | Action::Instance(InstanceAction::ProtectInstances { .. })
@@ -209,7 +211,9 @@ impl Skips {
             | GroupAction::AttachTargetGroups { .. }
             | GroupAction::DetachTargetGroups { .. }
             | GroupAction::PutNotifications { .. }
-            | GroupAction::DeleteNotifications { .. } => {}
+            | GroupAction::DeleteNotifications { .. }
+            | GroupAction::PutWarmPool { .. }
+            | GroupAction::DeleteWarmPool { .. } => {}
             // A raise would launch what the group launches now. The plan puts the template first when that
             // matters.
             GroupAction::UpdateGroup { change, .. } if change.template.is_some() => {

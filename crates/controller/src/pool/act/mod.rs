@@ -35,7 +35,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How soon AWS is asked again to terminate an instance that is still being launched.
+/// How soon there is another pass after AWS could not terminate an instance that is still being launched, or refused a call for the warm
+/// pool.
 const NOT_YET: Duration = foo_planner::memory::BUSY_FOR;
 
 /// A plan that is being carried out.
@@ -225,6 +226,9 @@ impl Pools {
             state.calls.repeats.did(action, now);
         }
         acting.pass.tried += 1;
+        if action.changes_warm_pool() {
+            state.calls.refused_warm_pool = None;
+        }
         // After a refusal, too: AWS refuses what does not fit the group.
         if action.changes_group() {
             acting.region.observer.invalidate(&acting.inputs.desired.identity.group, now);
@@ -326,8 +330,15 @@ impl Pools {
             return;
         }
         tracing::warn!(%pool, ?action, %failure, "action failed");
-        if pass.failure.is_none() {
-            pass.failure = Some((action.clone(), failure));
+        match failure {
+            // The planner repeats it with pauses, and everything else continues.
+            ActionFailure::Cloud(error) if action.changes_warm_pool() && error.is_refusal() => {
+                state.calls.refused_warm_pool = Some(error);
+                pass.remainder.add(Remainder::Later(NOT_YET));
+            }
+            failure => {
+                pass.failure.get_or_insert_with(|| (action.clone(), failure));
+            }
         }
     }
 
@@ -384,6 +395,8 @@ impl Pools {
                 | GroupAction::ResumeProcesses { .. }
                 | GroupAction::AttachTargetGroups { .. }
                 | GroupAction::DetachTargetGroups { .. }
+                | GroupAction::PutWarmPool { .. }
+                | GroupAction::DeleteWarmPool { .. }
                 | GroupAction::DeleteGroup { .. },
             )
             | Action::Template(

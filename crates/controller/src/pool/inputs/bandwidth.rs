@@ -53,6 +53,7 @@ mod tests {
             network_cards: 1,
             efa_interfaces: 0,
             bandwidth_weightings: offered.iter().copied().collect(),
+            addresses: None,
         }
     }
 

@@ -6,9 +6,10 @@
 use super::desired::BootstrapData;
 use crate::kubeconfig::{self, KUBECONFIG_SUFFIX};
 use crate::pool::gather::Gathered;
-use crate::pool::reads::{ReadSecret, Reads};
+use crate::pool::reads::{ReadSecret, Reads, SecretContent};
 use foo_api::names::{CLUSTER_NAME_LABEL, SECRET_VALUE_KEY};
 use foo_api::patterns::is_object_name;
+use foo_model::names::is_marked_as_waiting;
 use foo_model::{Blocked, Reason, Timestamp};
 use k8s_openapi::api::core::v1::Secret;
 use kube::core::PartialObjectMeta;
@@ -72,7 +73,7 @@ pub(in crate::pool) fn next_try(reads: &Reads) -> Option<Duration> {
 
 fn data_of(read: &ReadSecret) -> BootstrapData {
     match &read.data {
-        Ok(bytes) => BootstrapData::Bytes(bytes.clone()),
+        Ok(content) => BootstrapData::Found(content.clone()),
         Err(blocked) => BootstrapData::Missing(blocked.clone()),
     }
 }
@@ -80,7 +81,7 @@ fn data_of(read: &ReadSecret) -> BootstrapData {
 async fn read(client: &Client, namespace: &str, name: &str, cluster: &str, now: Timestamp) -> ReadSecret {
     let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
     let (resource_version, data) = match secrets.get_opt(name).await {
-        Ok(Some(secret)) => (secret.resource_version(), value(name, cluster, secret)),
+        Ok(Some(secret)) => (secret.resource_version(), content(name, cluster, secret)),
         Ok(None) => (
             None,
             Err(Blocked::new(
@@ -119,7 +120,7 @@ fn may_be_bootstrap_data(name: &str) -> Result<(), Blocked> {
     Ok(())
 }
 
-fn value(name: &str, cluster: &str, secret: Secret) -> Result<Vec<u8>, Blocked> {
+fn content(name: &str, cluster: &str, secret: Secret) -> Result<SecretContent, Blocked> {
     let foreign = |message: String| {
         Err(Blocked::new(Reason::BootstrapDataNotAllowed, format!("Secret {name} {message}")))
     };
@@ -128,6 +129,7 @@ fn value(name: &str, cluster: &str, secret: Secret) -> Result<Vec<u8>, Blocked> 
             "belongs to Cluster {other} by its label {CLUSTER_NAME_LABEL}; it is not given to instances"
         ));
     }
+    let waits = is_marked_as_waiting(secret.annotations());
     let bytes = secret.data.and_then(|mut data| data.remove(SECRET_VALUE_KEY)).map(|bytes| bytes.0);
     match bytes.filter(|bytes| !bytes.is_empty()) {
         None => Err(Blocked::new(
@@ -137,6 +139,6 @@ fn value(name: &str, cluster: &str, secret: Secret) -> Result<Vec<u8>, Blocked> 
         Some(bytes) if kubeconfig::is_kubeconfig(&bytes) => {
             foreign("contains a kubeconfig, which is never given to instances".to_owned())
         }
-        Some(bytes) => Ok(bytes),
+        Some(user_data) => Ok(SecretContent { user_data, waits_in_warm_pool: waits }),
     }
 }

@@ -4,7 +4,7 @@
 //! [`SCHEME`], would replace every Node when the manager is upgraded. A new field is an `Option` that is left out of it
 //! while it is not set.
 
-use super::mix;
+use super::mix::{self, Arm64};
 use super::stored::{self, Keeping};
 use crate::pool::names::hex;
 use foo_api::capi::ContractReference;
@@ -15,8 +15,8 @@ use foo_bootstrap::LIMIT as USER_DATA_LIMIT;
 use foo_model::{
     BandwidthWeighting, Blocked, CapacityReservation, Cores, CpuCredits, Efa, HostnameType, ImageId,
     InstanceOptions, InstanceType, MetadataOptions, Placement, PlacementGroup, PrivateDns, Reason,
-    ReservationPreference, SecurityGroupId, SpecHash, SpotOptions, TemplateContent, Tenancy, UserData,
-    Volume, VolumeType,
+    ReservationPreference, SecurityGroupId, SpecHash, SpotOptions, TemplateContent, TemplateHashes, Tenancy,
+    UserData, Volume, VolumeType,
 };
 use foo_planner::desired::Template;
 use serde::Serialize;
@@ -30,12 +30,16 @@ const SCHEME: &str = "v1";
 pub(in crate::pool) struct Facts {
     /// The image and its root device.
     pub(in crate::pool) image: ImageId,
+    /// The arm64 types, if they have another image.
+    pub(in crate::pool) arm64: Option<Arm64>,
     /// Device name of the root volume.
     pub(in crate::pool) root_device: String,
     /// Security groups, sorted, without repetition.
     pub(in crate::pool) security_groups: Vec<SecurityGroupId>,
     /// Bootstrap data.
     pub(in crate::pool) user_data: Vec<u8>,
+    /// Whether they wait in a warm pool before they join the cluster.
+    pub(in crate::pool) waits_in_warm_pool: bool,
     /// Name of the Secret it came from.
     pub(in crate::pool) data_secret_name: String,
     /// What a change of the bootstrap data in that Secret means.
@@ -89,7 +93,8 @@ pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Resu
     };
     let content = TemplateContent {
         image: facts.image,
-        instance_type: mix::named_types(spec).into_iter().next(),
+        instance_type: mix::type_of_template(spec, facts.arm64.as_ref()),
+        arm64_image: facts.arm64.map(|arm64| arm64.image),
         security_groups: facts.security_groups,
         instance_profile: spec.iam_instance_profile.clone(),
         key_name: spec.ssh_key_name.clone(),
@@ -108,7 +113,24 @@ pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Resu
     let spec_hash = rolls_hash(&content, &facts.data_secret_name, facts.version.as_deref(), user_data);
     let data_hash = follows_hash(&content);
     let source_hash = source_hash(&facts.data_secret_name);
-    Ok(Template { content, spec_hash, data_hash, source_hash, object })
+    let waits_in_warm_pool = facts.waits_in_warm_pool;
+    let template = Template { content, spec_hash, data_hash, source_hash, object, waits_in_warm_pool };
+    has_room_for_images(&template)?;
+    Ok(template)
+}
+
+/// Whether the description of a launch template version has room for its record: where the user data are in S3, and the image of arm64.
+fn has_room_for_images(template: &Template) -> Result<(), Blocked> {
+    let (has, most) = (template.hashes().describe().len(), TemplateHashes::LONGEST);
+    if has <= most {
+        return Ok(());
+    }
+    let message = format!(
+        "a launch template version cannot record both the image of arm64 and the place of the user data: shorten bucket and prefix \
+         of spec.userDataStorage together by {}",
+        has.saturating_sub(most)
+    );
+    Err(Blocked::new(Reason::ImagesNotCombinable, message))
 }
 
 /// Whether the recommended image reads user data as the FooNodeConfig writes it, whose `spec.family` may differ: then no
@@ -258,6 +280,8 @@ struct Rolls<'a> {
     /// Hash of the user data, where new user data replaces instances.
     #[serde(skip_serializing_if = "Option::is_none")]
     user_data: Option<SpecHash>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arm64_image: Option<&'a ImageId>,
 }
 
 fn rolls_hash(
@@ -268,6 +292,7 @@ fn rolls_hash(
 ) -> SpecHash {
     let TemplateContent {
         image,
+        arm64_image,
         instance_type,
         security_groups,
         instance_profile,
@@ -292,6 +317,7 @@ fn rolls_hash(
         data_secret_name,
         version,
         user_data,
+        arm64_image: arm64_image.as_ref(),
     };
     // Serialising plain structs of strings and numbers cannot fail; an empty text would only cause a constant
     // hash.

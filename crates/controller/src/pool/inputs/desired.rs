@@ -7,24 +7,26 @@ use super::bandwidth;
 use super::content::{self, Facts, NewData};
 use super::efa;
 use super::hooks;
-use super::image::{Image, usable};
-use super::mix;
+use super::image::{self, Image, usable};
+use super::mix::{self, Arm64};
 use super::notifications;
 use super::replacement_rules;
 use super::stored;
+use super::warm_pool;
 use super::{node_version, rival_machine_pools};
 use crate::identities::{Limits, Neighbours};
 use crate::lookup;
 use crate::pool::gather::Gathered;
 use crate::pool::identity;
+use crate::pool::reads::SecretContent;
 use foo_api::in_aws::Thing;
 use foo_api::shared::unsigned;
 use foo_api::{capi, names, pool as api};
-use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
+use foo_cloud::{ImageInfo, InstanceTypeInfo};
 use foo_model::{
-    Adoption, Blocked, DeletionTimeouts, GroupSettings, HookName, LifecycleHook, Maintenance, Notifications,
-    Protection, Reason, Seconds, SecurityGroupId, SubnetId, TargetGroupArn,
+    Adoption, Blocked, DeletionTimeouts, GroupSettings, HookName, InstancesMix, LifecycleHook, Maintenance,
+    Notifications, Protection, Reason, Seconds, SecurityGroupId, SubnetId, TargetGroupArn,
 };
 use foo_planner::desired::{
     Desired, Goal, GroupConfig, Identity, ScaleIn, Size, Template, VictimPolicy, Wanted,
@@ -44,8 +46,8 @@ const CLOUD_PROVIDER_TAG: &str = "kubernetes.io/cluster/";
 
 /// The bootstrap data of a pool, or why it is missing.
 pub(in crate::pool) enum BootstrapData {
-    /// Its bytes.
-    Bytes(Vec<u8>),
+    /// They are there.
+    Found(SecretContent),
     /// Missing, and why.
     Missing(Blocked),
 }
@@ -67,6 +69,15 @@ pub(in crate::pool) struct LookedUp<'a> {
     pub(in crate::pool) neighbours: &'a Neighbours<'a>,
 }
 
+impl LookedUp<'_> {
+    /// The arm64 types, if they have another image than the launch template.
+    fn arm64(&self) -> Option<Arm64> {
+        let image = self.image.ids.as_ref().ok()?.arm64.clone()?;
+        let (_, types) = image::by_image(self.types.as_ref().ok()?, Some(&image));
+        Some(Arm64 { image, types: types.into_iter().map(|kind| kind.instance_type).collect() })
+    }
+}
+
 /// The desired state of a pool that can use AWS.
 pub(in crate::pool) async fn desired(
     identity: &Identity,
@@ -83,9 +94,9 @@ pub(in crate::pool) async fn desired(
             Wanted::Blocked(Blocked::new(Reason::Deleting, "the pool is being deleted"))
         }
         (Goal::Run, BootstrapData::Missing(blocked)) => Wanted::Blocked(blocked),
-        (Goal::Run, BootstrapData::Bytes(bytes)) => {
+        (Goal::Run, BootstrapData::Found(data)) => {
             wanted(match named(spec, known.limits).and_then(|()| foreign_tag(spec, known.workload_name)) {
-                Ok(()) => template(gathered, bytes, identity, &tags, known, lookups, asking).await,
+                Ok(()) => template(gathered, data, identity, &tags, known, lookups, asking).await,
                 Err(blocked) => Err(blocked),
             })
         }
@@ -119,6 +130,7 @@ pub(in crate::pool) async fn desired(
         identity,
         Parts {
             adoption: Adoption::of(spec.adopt, known.limits.allow_adoption()),
+            mix: mix::mix(spec, known.arm64().as_ref()),
             missing,
             size,
             template,
@@ -151,6 +163,7 @@ pub(in crate::pool) fn without_aws(gathered: &Gathered, because: Option<&Blocked
     let without_cluster = || identity::without_cluster(&gathered.pool, &gathered.installation);
     let parts = Parts {
         adoption: Adoption::of(gathered.pool.spec.adopt, false),
+        mix: mix::mix(&gathered.pool.spec, None),
         missing,
         size: Size::Replicas { wanted: 0, ceiling: None },
         template: Wanted::Blocked(waiting.clone()),
@@ -174,6 +187,7 @@ pub(in crate::pool) fn without_aws(gathered: &Gathered, because: Option<&Blocked
 /// The parts that need AWS.
 struct Parts {
     adoption: Adoption,
+    mix: Option<InstancesMix>,
     missing: Vec<Blocked>,
     size: Size,
     template: Wanted<Template>,
@@ -186,7 +200,6 @@ struct Parts {
 }
 
 fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired {
-    let mix = mix::mix(&gathered.pool.spec);
     let warmup = gathered.pool.spec.autoscaling.as_ref().and_then(|it| it.default_instance_warmup_seconds);
     Desired {
         missing: parts.missing,
@@ -198,12 +211,13 @@ fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired 
                 new_instances: Protection::Protected,
                 default_warmup: warmup.map(|seconds| Seconds(unsigned(seconds))),
             },
-            mix,
+            mix: parts.mix,
             tags: parts.tags,
             target_groups: parts.target_groups,
             hooks: parts.hooks,
             notifications: parts.notifications,
             suspended: hooks::suspended(&gathered.pool.spec),
+            warm_pool: gathered.pool.spec.warm_pool.map(warm_pool::settings),
             storage: stored::storage(&gathered.pool.spec),
         },
         scale_in: scale_in(gathered),
@@ -465,7 +479,7 @@ fn foreign_tag(spec: &api::FooMachinePoolSpec, workload_name: Option<&str>) -> R
 
 async fn template(
     gathered: &Gathered,
-    user_data: Vec<u8>,
+    data: SecretContent,
     identity: &Identity,
     tags: &BTreeMap<String, String>,
     known: LookedUp<'_>,
@@ -473,15 +487,15 @@ async fn template(
     asking: Asking,
 ) -> Result<Template, Blocked> {
     let spec = &gathered.pool.spec;
-    let id = known.image.id.as_ref().map_err(Clone::clone)?;
+    let ids = known.image.ids.as_ref().map_err(Clone::clone)?;
     let (image, efa, bandwidth_weighting) = match known.types {
         Ok(types) => {
-            let image = usable(id, types, lookups, asking).await?;
+            let image = usable_image(spec, ids, types, lookups, asking).await?;
             (image, efa::efa(spec, types)?, bandwidth::weighting(spec, types)?)
         }
         Err(blocked) => {
             // An image that does not exist is the first thing to say.
-            usable(id, &[], lookups, asking).await?;
+            usable(&ids.template, &[], lookups, asking).await?;
             return Err(blocked.clone());
         }
     };
@@ -492,9 +506,11 @@ async fn template(
         spec,
         Facts {
             image: image.id,
+            arm64: known.arm64(),
             root_device: image.root_device,
             security_groups: security_groups(gathered, known, lookups, asking).await?,
-            user_data,
+            user_data: data.user_data,
+            waits_in_warm_pool: data.waits_in_warm_pool,
             data_secret_name: bootstrap
                 .and_then(|spec| spec.bootstrap.data_secret_name.clone())
                 .unwrap_or_default(),
@@ -506,6 +522,32 @@ async fn template(
             bandwidth_weighting,
         },
     )
+}
+
+/// Facts about the image of the launch template. That of arm64 types, if they have another one, can be used with the same template.
+async fn usable_image(
+    spec: &api::FooMachinePoolSpec,
+    ids: &image::Ids,
+    types: &[InstanceTypeInfo],
+    lookups: &Lookups,
+    asking: Asking,
+) -> Result<ImageInfo, Blocked> {
+    let image::Ids { template, arm64 } = ids;
+    let (plain, of_arm64) = image::by_image(types, arm64.as_ref());
+    let image = usable(template, &plain, lookups, asking).await?;
+    let Some(arm64) = arm64 else { return Ok(image) };
+    let arm64 = usable(arm64, &of_arm64, lookups, asking).await?;
+    if spec.root_volume.is_none() || image.root_device == arm64.root_device {
+        return Ok(image);
+    }
+    let message = format!(
+        "spec.rootVolume needs images with one device name of the root volume: image {} has {}, image {} has {}",
+        lookup::shown(template.as_str()),
+        image.root_device,
+        lookup::shown(arm64.id.as_str()),
+        arm64.root_device
+    );
+    Err(Blocked::new(Reason::ImagesNotCombinable, message))
 }
 
 /// Facts about the pool's instance types.

@@ -55,6 +55,7 @@ mod tests {
             network_cards,
             efa_interfaces,
             bandwidth_weightings: BTreeSet::new(),
+            addresses: None,
         };
         let spec = FooMachinePoolSpec { efa: Some(efa), ..FooMachinePoolSpec::default() };
         super::efa(&spec, &[kind]).map_err(|blocked| blocked.message)

@@ -6,13 +6,22 @@ use foo_cloud::InstanceTypeInfo;
 use foo_model::requirements::{
     Bounds, Feature, Inclusion, List, PriceLimit, Range, Requirements, Thousandths,
 };
-use foo_model::{InstanceType, InstancesMix, MixOverride, OnDemandStrategy, SpotStrategy};
+use foo_model::{ImageId, InstanceType, InstancesMix, MixOverride, OnDemandStrategy, SpotStrategy};
 use std::collections::BTreeSet;
 
+/// The image of the arm64 types of a pool whose launch template has one for x86_64.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::pool) struct Arm64 {
+    /// The image.
+    pub(in crate::pool) image: ImageId,
+    /// The types that boot it.
+    pub(in crate::pool) types: BTreeSet<InstanceType>,
+}
+
 /// The mix of types, if the pool has one.
-pub(in crate::pool) fn mix(spec: &FooMachinePoolSpec) -> Option<InstancesMix> {
+pub(in crate::pool) fn mix(spec: &FooMachinePoolSpec, arm64: Option<&Arm64>) -> Option<InstancesMix> {
     let mixed = spec.mixed_instances.as_ref()?;
-    let overrides: Vec<_> = mixed.overrides.iter().filter_map(one).collect();
+    let overrides: Vec<_> = mixed.overrides.iter().filter_map(|choice| one(choice, arm64)).collect();
     let on_demand_strategy = match mixed.on_demand_strategy {
         None => OnDemandStrategy::default_for(&overrides),
         Some(api::OnDemandStrategy::Prioritized) => OnDemandStrategy::Prioritized,
@@ -34,10 +43,23 @@ pub(in crate::pool) fn mix(spec: &FooMachinePoolSpec) -> Option<InstancesMix> {
 }
 
 /// The schema has one of the two.
-fn one(choice: &api::MixedInstancesOverride) -> Option<MixOverride> {
+fn one(choice: &api::MixedInstancesOverride, arm64: Option<&Arm64>) -> Option<MixOverride> {
     let api::MixedInstancesOverride { instance_type, requirements } = choice;
-    let named = instance_type.as_deref().map(|name| MixOverride::Type(InstanceType::new(name)));
+    let named = instance_type.as_deref().map(InstanceType::new);
+    let named = named.map(|name| match arm64.filter(|arm64| arm64.types.contains(&name)) {
+        Some(arm64) => MixOverride::WithImage { instance_type: name, image: arm64.image.clone() },
+        None => MixOverride::Type(name),
+    });
     named.or_else(|| Some(MixOverride::Requirements(attributes(requirements.as_ref()?))))
+}
+
+/// The type in the launch template: the first one that the spec names and that boots the template's image.
+pub(in crate::pool) fn type_of_template(
+    spec: &FooMachinePoolSpec,
+    arm64: Option<&Arm64>,
+) -> Option<InstanceType> {
+    let boots = |name: &InstanceType| arm64.is_none_or(|arm64| !arm64.types.contains(name));
+    named_types(spec).into_iter().find(boots)
 }
 
 /// The instance types that the spec names, preferred ones first.
@@ -60,10 +82,11 @@ pub(in crate::pool) fn described_types(spec: &FooMachinePoolSpec) -> impl Iterat
             nvidia_gpus,
             neuron_devices,
             architecture: architecture.to_owned(),
-            // EFA is for named types only, and bandwidth is no attribute that AWS finds types by.
+            // EFA is for named types only, and AWS finds types neither by their bandwidth nor by their addresses.
             network_cards: 1,
             efa_interfaces: 0,
             bandwidth_weightings: BTreeSet::new(),
+            addresses: None,
         }
     })
 }
@@ -177,8 +200,28 @@ mod tests {
     use serde_json::json;
 
     fn mix_of(mixed: &serde_json::Value) -> InstancesMix {
-        let spec = json!({"ami": {"id": "ami-1"}, "mixedInstances": mixed});
-        mix(&serde_json::from_value(spec).unwrap()).unwrap()
+        mix(&spec_of(mixed), None).unwrap()
+    }
+
+    fn spec_of(mixed: &serde_json::Value) -> FooMachinePoolSpec {
+        serde_json::from_value(json!({"ami": {"id": "ami-1"}, "mixedInstances": mixed})).unwrap()
+    }
+
+    #[test]
+    fn arm64_types_have_their_image_and_the_launch_template_has_the_first_other_type() {
+        let types = ["m7g.large", "m7i.large", "c7g.large", "m6i.large"];
+        let overrides: Vec<_> = types.iter().map(|name| json!({"instanceType": name})).collect();
+        let spec = spec_of(&json!({"overrides": overrides}));
+        let arm64 = Arm64 { image: "ami-2".into(), types: ["m7g.large".into(), "c7g.large".into()].into() };
+        let image = |choice: &MixOverride| match choice {
+            MixOverride::WithImage { image, .. } => Some(image.to_string()),
+            MixOverride::Type(_) | MixOverride::Requirements(_) => None,
+        };
+        let images: Vec<_> = mix(&spec, Some(&arm64)).unwrap().overrides.iter().map(image).collect();
+        let own = || Some("ami-2".to_owned());
+        assert_eq!(images, [own(), None, own(), None], "in the order of the spec");
+        assert_eq!(type_of_template(&spec, Some(&arm64)), Some("m7i.large".into()));
+        assert_eq!(type_of_template(&spec, None), Some("m7g.large".into()));
     }
 
     #[test]

@@ -26,12 +26,14 @@ pub(super) mod stored;
 mod target_health;
 pub(super) mod termination_causes;
 pub(super) mod version_skew;
+mod warm_pool;
 mod workload_name;
 
 use super::failure_report;
 use super::gather::Gathered;
 use super::identity;
 use super::pools::Pools;
+use super::reads::SecretContent;
 use super::state::{PoolState, Tenure, Watching};
 use crate::backoff::jittered;
 use crate::clouds::{CloudRegion, GroupKey};
@@ -213,7 +215,9 @@ impl Pools {
         };
         let known = LookedUp { workload_name: name.as_deref().ok(), ..known };
         let data = match gathered.goal {
-            Goal::Run if state.assumes_bootstrap_data => BootstrapData::Bytes(Vec::new()),
+            Goal::Run if state.assumes_bootstrap_data => {
+                BootstrapData::Found(SecretContent { user_data: Vec::new(), waits_in_warm_pool: true })
+            }
             Goal::Run => {
                 let period = jittered(self.context.settings.sync_period, key);
                 let (client, secrets) = (&self.context.client, &self.caches.secrets);
@@ -226,7 +230,7 @@ impl Pools {
             }
         };
         let data = match (&name, data) {
-            (Err(blocked), BootstrapData::Bytes(_)) => BootstrapData::Missing(blocked.clone()),
+            (Err(blocked), BootstrapData::Found(_)) => BootstrapData::Missing(blocked.clone()),
             (_, data) => data,
         };
         let asking = asking(state, gathered);

@@ -396,6 +396,7 @@ pub(in crate::pool) fn finalizer(gathered: &Gathered) -> Finalizer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foo_model::AppliedWarmPool;
 
     #[test]
     fn the_record_of_what_was_applied_round_trips() {
@@ -408,6 +409,20 @@ mod tests {
         assert_eq!(text, r#"{"lifecycleHooks":["a/b"],"suspendedProcesses":["AlarmNotification"]}"#);
         assert_eq!(serde_json::from_str::<Applied>(&text).unwrap(), applied);
         assert_eq!(applied_text(&Applied::default()), None);
+    }
+
+    #[test]
+    fn the_record_of_a_warm_pool_has_the_one_version_of_its_instances_or_none() {
+        let of = |warm_pool| applied_text(&Applied { warm_pool: Some(warm_pool), ..Applied::default() });
+        let template = Some(("lt-1".into(), foo_model::TemplateVersion(3)));
+        let text = of(AppliedWarmPool { template: template.clone() }).unwrap();
+        assert_eq!(text, r#"{"warmPool":{"template":["lt-1",3]}}"#);
+        let read: Applied = serde_json::from_str(&text).unwrap();
+        assert_eq!(read.warm_pool.unwrap().template, template);
+        let mixed = of(AppliedWarmPool::default()).unwrap();
+        assert_eq!(mixed, r#"{"warmPool":{}}"#);
+        let read: Applied = serde_json::from_str(&mixed).unwrap();
+        assert_eq!(read.warm_pool, Some(AppliedWarmPool::default()));
     }
 
     #[test]

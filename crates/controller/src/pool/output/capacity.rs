@@ -6,7 +6,8 @@ use foo_cloud::InstanceTypeInfo;
 use std::collections::BTreeMap;
 
 /// Capacity and node information of a pool with these types: of each resource the smallest amount, so that
-/// the autoscaler never plans more onto a Node than the smallest type can take. `None` without a type.
+/// the autoscaler never plans more onto a Node than the smallest type can take. No node information if they have several
+/// architectures. `None` without a type.
 ///
 /// The values are strings: with a single number the autoscaler would drop the whole group.
 ///
@@ -14,8 +15,9 @@ use std::collections::BTreeMap;
 pub(in crate::pool) fn capacity(
     types: &[InstanceTypeInfo],
     efa: Option<u32>,
-) -> Option<(BTreeMap<String, String>, NodeInfo)> {
-    let first = types.first()?;
+) -> Option<(BTreeMap<String, String>, Option<NodeInfo>)> {
+    let first = go_architecture(&types.first()?.architecture);
+    let common = types.iter().all(|kind| go_architecture(&kind.architecture) == first);
     let least = |amount: fn(&InstanceTypeInfo) -> u64| types.iter().map(amount).min().unwrap_or(0);
     let mut capacity = BTreeMap::from([
         ("cpu".to_owned(), least(|t| u64::from(t.vcpus)).to_string()),
@@ -28,11 +30,8 @@ pub(in crate::pool) fn capacity(
     if let Some(efa) = efa {
         capacity.insert("vpc.amazonaws.com/efa".to_owned(), efa.to_string());
     }
-    let node_info = NodeInfo {
-        architecture: go_architecture(&first.architecture).to_owned(),
-        operating_system: "linux".to_owned(),
-    };
-    Some((capacity, node_info))
+    let info = || NodeInfo { architecture: first.to_owned(), operating_system: "linux".to_owned() };
+    Some((capacity, common.then(info)))
 }
 
 /// Go's name of an architecture that has another name in AWS.
@@ -60,6 +59,7 @@ mod tests {
             network_cards: 1,
             efa_interfaces: 0,
             bandwidth_weightings: BTreeSet::new(),
+            addresses: None,
         }
     }
 
@@ -69,7 +69,16 @@ mod tests {
         assert_eq!(capacity.get("cpu").unwrap(), "2");
         assert_eq!(capacity.get("memory").unwrap(), "8192Mi");
         assert_eq!(capacity.get("nvidia.com/gpu").unwrap(), "1");
-        assert_eq!(info.architecture, "amd64");
+        assert_eq!(info.unwrap().architecture, "amd64");
+    }
+
+    #[test]
+    fn a_mix_of_both_architectures_promises_neither() {
+        let arm64 = InstanceTypeInfo { architecture: "arm64".into(), ..kind(4, 8192, 0) };
+        let info = |types: &[InstanceTypeInfo]| capacity(types, None).unwrap().1;
+        assert_eq!(info(&[kind(4, 8192, 0), arm64.clone()]), None);
+        let common = NodeInfo { architecture: "arm64".to_owned(), operating_system: "linux".to_owned() };
+        assert_eq!(info(&[arm64.clone(), arm64]), Some(common));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub(super) mod capacity;
 pub(super) mod instance_details;
+mod max_pods;
 pub(super) mod publish;
 
 use super::foo_machine_metadata;
@@ -194,7 +195,7 @@ impl Pools {
         }
     }
 
-    /// Publishes events: about actions that were carried out, and about a failure when it is new.
+    /// Publishes events: about actions that were carried out, and about failures when they are new.
     async fn report_changes(&self, inputs: &Inputs<'_>, pass: &Pass, state: &mut PoolState) {
         let gathered = inputs.gathered;
         let object = gathered.pool.object_ref(&());
@@ -214,14 +215,14 @@ impl Pools {
             }
         }
         state.reported.warnings = warnings;
-        let news = state.reported.is_news(pass.failure.as_ref().map(|(_, failure)| failure.to_string()));
+        let failure = pass.failure.iter().map(|(_, failure)| failure.to_string());
+        let refused_warm_pool = state.calls.refused_warm_pool.iter().map(ToString::to_string);
+        let failures = failure.chain(refused_warm_pool).collect();
         for event in &pass.plan.report.events {
             self.context.events.publish(&object, event.reason, &event.message).await;
         }
-        if let Some((_, failure)) = &pass.failure
-            && news
-        {
-            self.context.events.publish(&object, EventReason::ActionFailed, &failure.to_string()).await;
+        for failure in state.reported.news(failures) {
+            self.context.events.publish(&object, EventReason::ActionFailed, &failure).await;
         }
     }
 }
@@ -241,6 +242,11 @@ fn extra(inputs: &Inputs<'_>, state: &PoolState) -> Extra {
         capacity: inputs.instance_types.as_ref().ok().and_then(|types| {
             capacity::capacity(types, efa::efa(&gathered.pool.spec, types).ok()?.map(|it| it.interfaces))
         }),
+        max_pods: match &inputs.instance_types {
+            Ok(types) => max_pods::max_pods(types),
+            // It stays while EC2 does not describe the types.
+            Err(_) => gathered.pool.status.as_ref().and_then(|status| status.max_pods),
+        },
         version: gathered.machine_pool.as_ref().and_then(|pool| pool.spec.template.spec.version.clone()),
         instance_type: types.first().map(|name| name.as_str().to_owned()),
         group: gathered.identity.as_ref().map(|identity| identity.group.as_str().to_owned()),

@@ -4,8 +4,8 @@
 use crate::clock::to_kube;
 use crate::pool::gather::Gathered;
 use foo_api::machine::{DrainHookStatus, FooMachineStatus, MachineAddress};
-use foo_api::pool::{FooMachinePoolStatus, GroupStatus, LaunchTemplateStatus, NodeInfo};
-use foo_api::pool::{ImageStatus, RolloutStatus};
+use foo_api::pool::{FooMachinePoolStatus, GroupStatus, LaunchTemplateStatus, MaxPods, NodeInfo};
+use foo_api::pool::{ImageStatus, RolloutStatus, WarmPoolStatus};
 use foo_api::shared::Initialization;
 use foo_api::{FooMachine, FooMachinePool, conditions, names};
 use foo_cloud::InstanceDetails;
@@ -23,8 +23,10 @@ use std::time::Duration;
 /// What the status shows and the planner does not know.
 #[derive(Clone, Debug, Default)]
 pub(in crate::pool) struct Extra {
-    /// Capacity and node information, from the instance types.
-    pub(in crate::pool) capacity: Option<(BTreeMap<String, String>, NodeInfo)>,
+    /// Capacity and node information, from the instance types. The latter is absent if they have several architectures.
+    pub(in crate::pool) capacity: Option<(BTreeMap<String, String>, Option<NodeInfo>)>,
+    /// Most Pods on a Node, from the instance types.
+    pub(in crate::pool) max_pods: Option<MaxPods>,
     /// Kubernetes version of the MachinePool.
     pub(in crate::pool) version: Option<String>,
     /// Instance type, or the first of a mix.
@@ -107,7 +109,7 @@ pub(in crate::pool) fn pool_status(
     let count = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     let counts = report.counts;
     let (capacity, node_info) = match &extra.capacity {
-        Some((capacity, info)) => (capacity.clone(), Some(info.clone())),
+        Some((capacity, info)) => (capacity.clone(), info.clone()),
         None => (old.capacity.clone(), old.node_info.clone()),
     };
     FooMachinePoolStatus {
@@ -128,6 +130,7 @@ pub(in crate::pool) fn pool_status(
         },
         capacity,
         node_info,
+        max_pods: extra.max_pods,
         image: extra.image.clone(),
         auto_scaling_group: match (counts, &extra.group) {
             (Some(c), Some(name)) => Some(GroupStatus {
@@ -137,6 +140,10 @@ pub(in crate::pool) fn pool_status(
                 max_size: count(c.group_max),
             }),
             _ => old.auto_scaling_group,
+        },
+        warm_pool: match counts {
+            Some(c) => c.warm.map(|size| WarmPoolStatus { size: count(size) }),
+            None => old.warm_pool,
         },
         rollout: report.rollout.as_ref().map(rollout).or(old.rollout),
         // As long as the instances are not known, it stays.

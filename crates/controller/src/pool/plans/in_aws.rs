@@ -38,6 +38,7 @@ fn one(group: &Group, observed: &Observed, knows_hook: bool) -> (String, Fields)
         tags,
         status: _,
         deletion_protection: _,
+        warm_pool,
         instances: _,
     } = group;
     let processes: Vec<&str> = suspended.keys().map(|process| process.name()).collect();
@@ -54,6 +55,7 @@ fn one(group: &Group, observed: &Observed, knows_hook: bool) -> (String, Fields)
         "lifecycle_hook": hook,
         "lifecycle_hooks": observed.hook.seen().filter(|_| knows_hook).map(|_| &observed.other_hooks),
         "notifications": observed.notifications.seen(),
+        "warm_pool": warm_pool.map(|pool| pool.settings),
         "tags": tags,
     });
     let mut all = fields(&all);

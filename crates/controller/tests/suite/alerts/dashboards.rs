@@ -360,7 +360,7 @@ fn promtool_says(file: &Value, command: &[&str]) {
 }
 
 #[test]
-fn promtool_parses_every_query_of_the_dashboards() {
+fn every_query_can_be_parsed() {
     let queries = queries();
     let rule = |(number, query): (usize, &Shown)| json!({ "record": format!("panel:{number}"), "expr": query.expression });
     let rules: Vec<Value> = queries.iter().enumerate().map(rule).collect();
@@ -369,11 +369,16 @@ fn promtool_parses_every_query_of_the_dashboards() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_panel_selects_what_exists_and_shows_something() {
-    let (series, scrapes) = recording().await;
+async fn every_panel_selects_what_exists() {
+    let (series, _) = recording().await;
     let known = known(&series);
     let wrong: Vec<String> = queries().iter().flat_map(|query| mistakes(query, &known)).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_panel_shows_something() {
+    let (series, scrapes) = recording().await;
     let series = telling(&series);
     let tests: Vec<Value> = queries().iter().map(|query| shows_something(query, &series, scrapes)).collect();
     let file = json!({ "rule_files": [], "evaluation_interval": "1m", "tests": tests });

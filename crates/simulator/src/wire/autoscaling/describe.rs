@@ -203,7 +203,7 @@ fn write_group(xml: &mut Xml, group: &Group, with_instances: bool) {
     xml.optional("ServiceLinkedRoleARN", arn);
     if let Some(pool) = &group.warm_pool {
         xml.within("WarmPoolConfiguration", |xml| write_pool(xml, pool));
-        xml.value("WarmPoolSize", group.warm_size());
+        xml.value("WarmPoolSize", group.warm_count());
     }
     super::traffic::write_of_group(xml, group);
     for (name, document) in &group.settings.stored {

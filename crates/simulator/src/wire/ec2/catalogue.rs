@@ -1,7 +1,7 @@
 //! Instance types and images.
 
 use super::tags;
-use crate::core::catalogue::{Image, TypeInfo};
+use crate::core::catalogue::{Image, InterfaceLimits, TypeInfo};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::request::params::Params;
@@ -89,6 +89,14 @@ fn write_type(xml: &mut Xml, info: &TypeInfo) {
     xml.within("networkInfo", |xml| {
         xml.value("maximumNetworkCards", info.network_cards);
         xml.value("defaultNetworkCardIndex", 0);
+        if let Some(InterfaceLimits { per_card, ipv4_addresses }) = info.interfaces {
+            xml.value("maximumNetworkInterfaces", per_card.saturating_mul(info.network_cards));
+            xml.value("ipv4AddressesPerInterface", ipv4_addresses);
+            xml.list("networkCards", "item", 0..info.network_cards, |xml, index| {
+                xml.value("networkCardIndex", index);
+                xml.value("maximumNetworkInterfaces", per_card);
+            });
+        }
         xml.value("efaSupported", info.efa_interfaces > 0);
         if info.efa_interfaces > 0 {
             xml.within("efaInfo", |xml| xml.value("maximumEfaInterfaces", info.efa_interfaces));

@@ -74,11 +74,16 @@ const INSTANCES: &[Row] = &[
         ],
     ),
     Row::new(
-        "Launch template per instance type (x86 and Arm in one pool)",
-        No(Later, "one pool per architecture"),
+        "x86 and Arm in one pool, each with its image",
+        Part(
+            &[("FooMachinePool", "spec.ami.ids"), ("FooMachinePool", "spec.ami.ssmParameter")],
+            "for a list of instance types, not for attributes",
+        ),
         [NO, YES, NO],
         &[
-            "crates/controller/tests/suite/images.rs::types_of_two_architectures_have_no_image_and_the_message_names_both",
+            "crates/controller/tests/suite/images.rs::types_of_both_architectures_boot_an_image_each_and_the_newest_one_is_rolled_out",
+            "crates/controller/tests/suite/rollouts.rs::a_bad_image_of_arm64_types_is_rolled_back_as_well",
+            "crates/planner/tests/races/rollouts.rs::a_rollback_to_content_without_an_image_of_arm64_types_launches_none_of_these",
         ],
     ),
     Row::new(
@@ -111,9 +116,13 @@ const INSTANCES: &[Row] = &[
     ),
     Row::new(
         "Warm pools",
-        No(Later, "instances are launched when they are requested"),
+        Part(&[("FooMachinePool", "spec.warmPool")], "no hibernation, and no reuse on scale-in"),
         [NO, NO, Other::Yes("new")],
-        &[],
+        &[
+            "crates/controller/tests/suite/warm_pools.rs::a_scale_out_takes_an_instance_that_waits_and_it_becomes_one_machine",
+            "crates/controller/tests/suite/warm_pools.rs::an_edit_renews_the_warm_pool_before_the_group_takes_an_instance_from_it",
+            "crates/planner/tests/steps/warm_pools.rs::without_user_data_that_wait_there_is_no_warm_pool_and_the_condition_says_so",
+        ],
     ),
 ];
 
@@ -553,6 +562,16 @@ const NODES: &[Row] = &[
             "crates/bootstrap/tests/bootstrap/golden.rs::al2023",
             "crates/bootstrap/tests/bootstrap/golden.rs::bottlerocket",
             "crates/bootstrap/tests/bootstrap/golden.rs::cloud_init",
+        ],
+    ),
+    Row::new(
+        "Number of Pods computed for prefix delegation and custom networking of the VPC CNI",
+        Yes(&[("FooNodeConfig", "spec.vpcCNI")]),
+        [NotCompared, NotCompared, NotCompared],
+        &[
+            "crates/controller/src/pool/output/max_pods.rs::a_node_can_have_as_many_pods_as_aws_computes_for_its_type",
+            "crates/controller/tests/suite/node_config.rs::the_number_of_pods_follows_from_the_vpc_cni_and_the_smallest_instance_type",
+            "crates/controller/tests/suite/node_config.rs::the_number_of_pods_reaches_nodes_of_every_family",
         ],
     ),
     Row::new(

@@ -108,6 +108,8 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::ResumeProcesses
         | Operation::PutNotificationConfiguration
         | Operation::DeleteNotificationConfiguration
+        | Operation::PutWarmPool
+        | Operation::DeleteWarmPool
         | Operation::AttachTrafficSources
         | Operation::DetachTrafficSources
         | Operation::SetInstanceProtection

@@ -13,9 +13,11 @@ fn spec() -> FooMachinePoolSpec {
 fn facts() -> Facts {
     Facts {
         image: "ami-1".into(),
+        arm64: None,
         root_device: "/dev/xvda".into(),
         security_groups: vec!["sg-1".into()],
         user_data: b"#cloud-config".to_vec(),
+        waits_in_warm_pool: false,
         data_secret_name: "boot".into(),
         new_data: NewData::ForNewInstances,
         version: Some("v1.36.3".into()),
@@ -208,6 +210,32 @@ fn another_bandwidth_weighting_replaces_instances() {
     // The names in foo-model are part of it.
     let pinned = ["v1-6a714c2f33ab2636", "v1-46a296bd64d159f5", "v1-b3b5ac919faa8de2"];
     assert_eq!(all.each_ref().map(SpecHash::as_str), pinned);
+}
+
+#[test]
+fn another_image_of_arm64_types_replaces_instances() {
+    let of = |image: &str| {
+        let arm64 = Some(Arm64 { image: image.into(), types: ["m7g.large".into()].into() });
+        hashes(&spec(), Facts { arm64, ..facts() })
+    };
+    let all = [hashes(&spec(), facts()), of("ami-2"), of("ami-3")];
+    assert_eq!(all.iter().map(|(spec, _)| spec).collect::<BTreeSet<_>>().len(), all.len());
+    assert_eq!(all.iter().map(|(_, data)| data).collect::<BTreeSet<_>>().len(), 1);
+}
+
+#[test]
+fn a_version_that_cannot_record_both_the_image_of_arm64_and_the_object_is_refused() {
+    let stored = |bucket: usize| {
+        let storage = foo_model::Storage { bucket: "b".repeat(bucket), prefix: "p".repeat(32) };
+        let keeping = in_s3().keeping.map(|keeping| Keeping { storage, ..keeping });
+        let image = "ami-0123456789abcdef0".into();
+        let arm64 = Some(Arm64 { image, types: ["m7g.large".into()].into() });
+        template(&spec(), Facts { arm64, keeping, ..facts() })
+    };
+    assert!(stored(41).is_ok());
+    let blocked = stored(42).unwrap_err();
+    assert_eq!(blocked.reason, Reason::ImagesNotCombinable);
+    assert!(blocked.message.ends_with("together by 1"), "{}", blocked.message);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 //! recorded, and only then used: a manager that is killed after it created a launch template must find the same
 //! image again, although AWS may name a newer one by then.
 //!
+//! A pool with instance types of both architectures has two, which are found and recorded together.
+//!
 //! The record is an annotation, which is moved with the object; `status.image` shows it, and replaces an
 //! annotation that was lost. A lookup that fails does not affect a pool that has a record.
 
@@ -16,8 +18,8 @@ use crate::pool::pools::Pools;
 use crate::pool::state::{PoolState, WrittenImage};
 use foo_api::FooMachinePool;
 use foo_api::names::managers;
-use foo_api::pool::image_source::{Lacks, NoSource, NodeType, Nodes, Source, image_id};
-use foo_api::pool::{Ami, ImagePolicy, ImageStatus};
+use foo_api::pool::image_source::{Lacks, NoSource, NodeType, Nodes, Source, Sources, image_id, is_arm64};
+use foo_api::pool::{Ami, Arm64ImageStatus, ImagePolicy, ImageStatus};
 use foo_cloud::lookups::{Asking, Lookups};
 use foo_cloud::{ImageInfo, ImageQuery, InstanceTypeInfo};
 use foo_model::names::IMAGE_ANNOTATION;
@@ -28,6 +30,7 @@ use kube::api::{Patch, PatchParams};
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::ObjectRef;
 use serde_json::json;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,10 +39,19 @@ const TRY_AGAIN: Duration = Duration::from_mins(1);
 /// How soon a record is written again that the API server did not take.
 const WRITE_AGAIN: Duration = Duration::from_secs(2);
 
+/// The ids of a pool's images.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::pool) struct Ids {
+    /// That of the launch template.
+    pub(in crate::pool) template: ImageId,
+    /// That of the arm64 instance types, if the pool has others, too, and the spec names another image for them.
+    pub(in crate::pool) arm64: Option<ImageId>,
+}
+
 /// The image of a pool.
 pub(in crate::pool) struct Image {
     /// Its id, or why there is none.
-    pub(in crate::pool) id: Result<ImageId, Blocked>,
+    pub(in crate::pool) ids: Result<Ids, Blocked>,
     /// The record of the image, if it was looked up.
     pub(in crate::pool) record: Option<ImageStatus>,
     /// Why the pool keeps the image that it has, although there may be a newer one.
@@ -59,21 +71,38 @@ enum Reach {
 
 impl Image {
     fn named(id: ImageId) -> Self {
-        Self { id: Ok(id), record: None, warning: None, next_try: None }
+        let ids = Ids { template: id, arm64: None };
+        Self { ids: Ok(ids), record: None, warning: None, next_try: None }
     }
 
     fn recorded(record: ImageStatus) -> Self {
-        Self { id: Ok(record.id.as_str().into()), record: Some(record), warning: None, next_try: None }
+        Self { ids: Ok(Ids::of(&record)), record: Some(record), warning: None, next_try: None }
     }
 
     /// None, for this reason; the record is about another source or Kubernetes version.
     fn missing(because: Blocked, record: Option<ImageStatus>) -> Self {
-        Self { id: Err(because), record, warning: None, next_try: None }
+        Self { ids: Err(because), record, warning: None, next_try: None }
     }
 
     /// The same, and the pass comes back after this time.
     fn awaited(self, next_try: Duration) -> Self {
         Self { next_try: Some(next_try), ..self }
+    }
+}
+
+impl Ids {
+    fn of(record: &ImageStatus) -> Self {
+        let arm64 = record.arm64.as_ref().map(|arm64| arm64.id.as_str().into());
+        Self { template: record.id.as_str().into(), arm64 }
+    }
+}
+
+impl fmt::Display for Ids {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self { template, arm64: None } => write!(f, "image {template}"),
+            Self { template, arm64: Some(arm64) } => write!(f, "image {template} and, for arm64, {arm64}"),
+        }
     }
 }
 
@@ -117,17 +146,17 @@ impl Pools {
     ) -> Image {
         let version = version(gathered);
         let types = self.instance_types(gathered, region.map(|(region, _)| region), state).await;
-        let source = types.as_ref().map_err(Clone::clone).and_then(|types| {
-            let source = source_of(&gathered.pool.spec.ami, version.as_deref(), types)?;
-            Ok((source, types))
+        let sources = types.as_ref().map_err(Clone::clone).and_then(|types| {
+            let sources = sources_of(&gathered.pool.spec.ami, version.as_deref(), types)?;
+            Ok((sources, types))
         });
         let region = region.filter(|(_, reach)| *reach == Reach::Full).map(|(region, _)| region);
-        let (source, types) = match source {
+        let (sources, types) = match sources {
             Ok(known) => known,
             Err(because) if region.is_some() => return Image::missing(because, record).awaited(TRY_AGAIN),
             Err(because) => return Image::missing(because, record),
         };
-        let valid = record.clone().filter(|it| it.source == source.to_string() && it.version == version);
+        let valid = record.clone().filter(|it| is_from(it, &sources) && it.version == version);
         let policy = gathered.pool.spec.ami.policy.unwrap_or_default();
         match (valid, policy, region) {
             (Some(valid), ImagePolicy::Pinned, region) => {
@@ -138,15 +167,15 @@ impl Pools {
             }
             (valid, _, Some(region)) => {
                 let now = region.clock().remote(self.context.clock.now());
-                let known = valid.as_ref().map(|valid| valid.id.as_str());
-                let found = found(&source, known, types, &region.lookups, now).await;
+                let known = valid.as_ref().map(Ids::of);
+                let found = all_found(&sources, known.as_ref(), types, &region.lookups, now).await;
                 let now = self.context.kubernetes_clock.now();
-                let found = found.map(|id| status(&id, &source, version, now));
+                let found = found.map(|ids| status(&ids, &sources, version, now));
                 self.decided(gathered, found, valid, record, state).await
             }
             (Some(valid), ImagePolicy::Latest, None) => Image::recorded(valid),
             (None, _, None) => {
-                let because = format!("the image has not been looked up yet: {source}");
+                let because = format!("the image has not been looked up yet: {}", named(&sources));
                 Image::missing(Blocked::new(Reason::ImageNotRecorded, because), record)
             }
         }
@@ -185,7 +214,7 @@ impl Pools {
         state: &mut PoolState,
     ) -> Image {
         match (found, valid) {
-            (Ok(found), Some(valid)) if found.id == valid.id => {
+            (Ok(found), Some(valid)) if Ids::of(&found) == Ids::of(&valid) => {
                 self.restore(gathered, &valid, state).await;
                 Image::recorded(valid)
             }
@@ -203,8 +232,9 @@ impl Pools {
             },
             (Err(because), Some(valid)) => {
                 let message = format!(
-                    "the pool keeps image {}, and does not know of newer ones: {}",
-                    valid.id, because.message
+                    "the pool keeps {}, and does not know of newer ones: {}",
+                    Ids::of(&valid),
+                    because.message
                 );
                 let warning = Some(Blocked::new(Reason::ImageLookupFailed, message));
                 Image { warning, ..Image::recorded(valid) }
@@ -260,12 +290,24 @@ impl Pools {
     }
 
     async fn report_image(&self, gathered: &Gathered, found: &ImageStatus, before: Option<&ImageStatus>) {
-        let before = before.filter(|before| before.id != found.id);
-        let before = before.map(|before| format!("; before: {}", before.id)).unwrap_or_default();
-        let message = format!("image {} from {}{before}", found.id, found.source);
+        let image = resolved(&found.id, &found.source, before.map(|before| before.id.as_str()));
+        let arm64_before = before.and_then(|before| Some(before.arm64.as_ref()?.id.as_str()));
+        let arm64 = found.arm64.as_ref().map(|it| resolved(&it.id, &it.source, arm64_before));
+        let arm64 = arm64.map(|arm64| format!("; for arm64: {arm64}")).unwrap_or_default();
+        let message = format!("{image}{arm64}");
         let object = gathered.pool.object_ref(&());
         self.context.events.publish(&object, EventReason::ImageResolved, &message).await;
     }
+}
+
+/// An image that was found, in a message: where its id is from, and the one before if that was another one.
+fn resolved(id: &str, source: &str, before: Option<&str>) -> String {
+    let image = format!("image {id}");
+    // An id in the spec is from nowhere else.
+    let from = if source == image { String::new() } else { format!(" from {source}") };
+    let before = before.filter(|before| *before != id);
+    let before = before.map(|before| format!("; before: {before}")).unwrap_or_default();
+    format!("{image}{from}{before}")
 }
 
 /// Facts about an image that instances of these types can boot from.
@@ -304,10 +346,10 @@ fn node_type(info: &InstanceTypeInfo) -> NodeType<'_> {
     }
 }
 
-/// The source that a spec names for nodes of these types.
-fn source_of(ami: &Ami, version: Option<&str>, types: &[InstanceTypeInfo]) -> Result<Source, Blocked> {
+/// The sources that a spec names for nodes of these types.
+fn sources_of(ami: &Ami, version: Option<&str>, types: &[InstanceTypeInfo]) -> Result<Sources, Blocked> {
     let types: Vec<NodeType<'_>> = types.iter().map(node_type).collect();
-    Source::of(ami, Nodes { version, types: &types }).map_err(|NoSource { lacks, message }| {
+    Sources::of(ami, Nodes { version, types: &types }).map_err(|NoSource { lacks, message }| {
         let reason = match lacks {
             Lacks::Image => Reason::ImageNotFound,
             Lacks::InstanceTypes => Reason::InstanceTypeNotFound,
@@ -317,12 +359,53 @@ fn source_of(ami: &Ami, version: Option<&str>, types: &[InstanceTypeInfo]) -> Re
     })
 }
 
+/// The sources in a message.
+fn named(sources: &Sources) -> String {
+    sources.all().map(Source::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// Whether a record is about these sources.
+fn is_from(record: &ImageStatus, sources: &Sources) -> bool {
+    let Sources { template, arm64 } = sources;
+    record.source == template.to_string()
+        && record.arm64.as_ref().map(|it| it.source.clone()) == arm64.as_ref().map(Source::to_string)
+}
+
+/// The types that boot the image of the launch template and, if anything names another one for arm64, those that boot that.
+pub(in crate::pool) fn by_image<T>(
+    types: &[InstanceTypeInfo],
+    arm64: Option<&T>,
+) -> (Vec<InstanceTypeInfo>, Vec<InstanceTypeInfo>) {
+    types.iter().cloned().partition(|kind| arm64.is_none() || !is_arm64(&kind.architecture))
+}
+
+/// The images that the sources name now, if instances of these types can boot from them. `known` are those that the pool has.
+async fn all_found(
+    sources: &Sources,
+    known: Option<&Ids>,
+    types: &[InstanceTypeInfo],
+    lookups: &Lookups,
+    now: AwsTime,
+) -> Result<Ids, Blocked> {
+    let (plain, of_arm64) = by_image(types, sources.arm64.as_ref());
+    let known_template = known.map(|known| &known.template);
+    let template = found(&sources.template, known_template, &plain, lookups, now).await?;
+    let arm64 = match &sources.arm64 {
+        None => None,
+        Some(source) => {
+            let known = known.and_then(|known| known.arm64.as_ref());
+            Some(found(source, known, &of_arm64, lookups, now).await?)
+        }
+    };
+    Ok(Ids { template, arm64 })
+}
+
 /// The image that a source names now, if instances of these types can boot from it. `known` is the one that the pool
 /// has. Always asked as a new question, whose response is at most ten minutes old and never one from before a failure:
 /// the record outlives failures.
 async fn found(
     source: &Source,
-    known: Option<&str>,
+    known: Option<&ImageId>,
     types: &[InstanceTypeInfo],
     lookups: &Lookups,
     now: AwsTime,
@@ -345,19 +428,22 @@ async fn found(
             newest.ok_or_else(|| missing("there is none"))?.id
         }
     };
-    let asking = if known == Some(id.as_str()) { Asking::Again } else { Asking::New };
+    let asking = if known == Some(&id) { Asking::Again } else { Asking::New };
     let image = usable(&id, types, lookups, asking).await;
     image.map(|image| image.id).map_err(|why| Blocked::new(why.reason, format!("{source}: {}", why.message)))
 }
 
-fn status(id: &ImageId, source: &Source, version: Option<String>, now: KubernetesTime) -> ImageStatus {
+fn status(ids: &Ids, sources: &Sources, version: Option<String>, now: KubernetesTime) -> ImageStatus {
     // Kubernetes writes whole seconds.
     let seconds = KubernetesTime::from_millis(now.millis().div_euclid(1_000).saturating_mul(1_000));
+    let arm64 = ids.arm64.as_ref().zip(sources.arm64.as_ref());
     ImageStatus {
-        id: id.as_str().to_owned(),
-        source: source.to_string(),
+        id: ids.template.as_str().to_owned(),
+        source: sources.template.to_string(),
         version,
         resolved_at: Time(to_kube(seconds)),
+        arm64: arm64
+            .map(|(id, source)| Arm64ImageStatus { id: id.as_str().to_owned(), source: source.to_string() }),
     }
 }
 

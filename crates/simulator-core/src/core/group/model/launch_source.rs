@@ -1,7 +1,7 @@
 //! What a group launches from.
 
 use crate::core::document::Document;
-use foo_model::{InstanceType, LaunchTemplateId};
+use foo_model::{ImageId, InstanceType, LaunchTemplateId};
 use serde::Serialize;
 
 /// The template or mixed instances policy of a group.
@@ -50,6 +50,13 @@ pub struct Override {
     pub template: Option<TemplateRef>,
     /// The complete override, as in the request.
     pub document: Document,
+}
+
+impl Override {
+    /// Its own image, which replaces that of its template (API Reference, LaunchTemplateOverrides: ImageId).
+    pub fn image(&self) -> Option<ImageId> {
+        self.document.get_text(&["ImageId"]).map(ImageId::from)
+    }
 }
 
 impl LaunchSource {

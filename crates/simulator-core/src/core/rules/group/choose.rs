@@ -98,8 +98,7 @@ impl Region {
             Some(template) => (template, self.template_version(template)?),
             None => (&policy.template, Arc::clone(base)),
         };
-        let image =
-            choice.document.get_text(&["ImageId"]).map(ImageId::from).or_else(|| version.data.image());
+        let image = choice.image().or_else(|| version.data.image());
         let types = match (&choice.instance_type, choice.document.get(&["InstanceRequirements"])) {
             (Some(one), _) => vec![one.clone()],
             (None, Some(requirements)) => {

@@ -123,17 +123,19 @@ impl Region {
             return Ok(());
         }
         let version = self.template_version(template).map_err(unusable)?;
-        let mut types: Vec<Option<InstanceType>> =
-            overrides.iter().map(|choice| choice.instance_type.clone()).collect();
-        if types.is_empty() {
-            types.push(version.data.instance_type());
+        if overrides.is_empty() {
+            let data = &version.data;
+            return self
+                .check_data(data, data.image().as_ref(), data.instance_type().as_ref())
+                .map_err(unusable);
         }
-        for instance_type in types {
-            // Overrides by requirements are stored without a check.
-            if instance_type.is_some() || overrides.is_empty() {
-                self.check_data(&version.data, version.data.image().as_ref(), instance_type.as_ref())
-                    .map_err(unusable)?;
-            }
+        // Overrides by requirements are stored without a check.
+        for choice in overrides.iter().filter(|choice| choice.instance_type.is_some()) {
+            let own = choice.template.as_ref().map(|template| self.template_version(template));
+            let version = own.transpose().map_err(unusable)?.unwrap_or_else(|| Arc::clone(&version));
+            let image = choice.image().or_else(|| version.data.image());
+            self.check_data(&version.data, image.as_ref(), choice.instance_type.as_ref())
+                .map_err(unusable)?;
         }
         Ok(())
     }

@@ -27,6 +27,15 @@ impl Group {
         prepared.saturating_sub(self.sizes.desired).max(pool.min_size)
     }
 
+    /// How many instances the warm pool has (API Reference, AutoScalingGroup: WarmPoolSize).
+    pub fn warm_count(&self) -> u32 {
+        u32::try_from(self.staying_in_warm_pool().count()).unwrap_or(u32::MAX)
+    }
+
+    fn staying_in_warm_pool(&self) -> impl Iterator<Item = &Member> {
+        self.warm.values().filter(|member| !member.lifecycle.is_leaving())
+    }
+
     /// The state of a member as AWS writes it.
     pub fn state_name(&self, member: &Member) -> String {
         if let Some(state) = member.root_volume.filter(|_| member.lifecycle == LifecycleState::InService) {
@@ -50,7 +59,7 @@ impl Region {
     /// PutWarmPool.
     ///
     /// # Errors
-    /// `InstanceRefreshInProgress`; `ValidationError` for groups of spot instances.
+    /// `InstanceRefreshInProgress`; `ValidationError` for groups of spot instances, and while the warm pool is being deleted.
     pub fn put_warm_pool(&mut self, name: &GroupName, change: WarmPoolChange) -> AwsResult<()> {
         let group = self.living_group(name)?;
         if group.refresh().is_some() {
@@ -68,7 +77,12 @@ impl Region {
                 "You can't add a warm pool to an Auto Scaling group that requests Spot Instances.",
             ));
         }
-        let known = group.warm_pool.filter(|pool| !pool.deleting);
+        let known = group.warm_pool;
+        if known.is_some_and(|pool| pool.deleting) {
+            return Err(AwsError::validation(format!(
+                "The warm pool of the Auto Scaling group {name} is being deleted."
+            )));
+        }
         let pool = WarmPool {
             state: change.state.or_else(|| known.map(|pool| pool.state)).unwrap_or_default(),
             min_size: change.min_size.or_else(|| known.map(|pool| pool.min_size)).unwrap_or(0),
@@ -238,14 +252,13 @@ impl Region {
             group.warm_pool = None;
             return;
         }
-        let stays = |member: &&Member| !member.lifecycle.is_leaving();
-        let (wanted, there) = (group.warm_size(), units(group.warm.values().filter(stays)));
+        let (wanted, there) = (group.warm_size(), units(group.staying_in_warm_pool()));
         if there < wanted && !group.is_suspended(Process::Launch) {
             self.launch_into(name, wanted - there, Place::WarmPool);
         } else if there > wanted && !group.is_suspended(Process::Terminate) {
             let mut excess = there - wanted;
             let ready = |it: &Member| it.lifecycle == LifecycleState::Warmed;
-            let mut leaving: Vec<&Member> = group.warm.values().filter(stays).collect();
+            let mut leaving: Vec<&Member> = group.staying_in_warm_pool().collect();
             leaving.sort_by_key(|it| (ready(it), std::cmp::Reverse(it.launched), it.id.clone()));
             let mut chosen = Vec::new();
             for member in leaving {
