@@ -22,9 +22,6 @@ pub(crate) const SCRIPT: &str = "/etc/foo-node/wait.sh";
 
 /// Exists once the Node has joined.
 pub(crate) const JOINED: &str = "/var/lib/cloud/instance/foo-node-joined";
-/// A line of a unit that has nothing more to do from then on.
-pub(crate) const UNLESS_JOINED: &str = "ConditionPathExists=!/var/lib/cloud/instance/foo-node-joined\n";
-
 /// Exists once all commands of the first boot have run.
 const PREPARED: &str = "/var/lib/cloud/instance/foo-node-prepared";
 
@@ -50,6 +47,11 @@ impl Modules {
 /// The file that waits.
 pub(crate) fn script() -> FileInput {
     shell::fixed(SCRIPT, "0755", include_str!("wait.sh").to_owned())
+}
+
+/// The line of a unit that has nothing more to do once the Node has joined.
+pub(crate) fn unless_joined() -> String {
+    format!("ConditionPathExists=!{JOINED}\n")
 }
 
 /// The line of a unit that waits. A unit of the type `oneshot` has no time limit for its start (systemd, systemd.service,
@@ -182,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_mark_of_a_unit_is_that_of_the_scripts() {
-        assert_eq!(UNLESS_JOINED, format!("ConditionPathExists=!{JOINED}\n"));
+        assert_eq!(unless_joined(), "ConditionPathExists=!/var/lib/cloud/instance/foo-node-joined\n");
         assert!(PREPARED.starts_with("/var/lib/cloud/instance/"));
     }
 }

@@ -142,6 +142,11 @@ pub trait Groups: Send + Sync {
     ) -> Result<()>;
     /// Ends all reports of the group to a topic.
     async fn delete_notifications(&self, name: &GroupName, topic: &TopicArn) -> Result<()>;
+    /// The group of this name, read now; `None` if there is none.
+    async fn describe_group(&self, name: &GroupName) -> Result<Option<Group>> {
+        let found = self.describe_groups(std::slice::from_ref(name)).await?;
+        Ok(found.groups.into_iter().find(|group| group.name == *name))
+    }
     /// Creates the group's warm pool, or sets all of its settings. `Invalid` for a group with spot instances.
     async fn put_warm_pool(&self, name: &GroupName, settings: &WarmPoolSettings) -> Result<()>;
     /// Deletes the group's warm pool with its instances, without their lifecycle hooks. `Invalid` if there is none.

@@ -91,7 +91,8 @@ impl<K> Object for K where
 impl<K: Object + Resource<Scope = NamespaceResourceScope>> Watch<K> {
     /// Watches a kind that users write. `passing` shows which changes are relevant.
     pub fn lenient(context: &Context, kind: Watched, which: Scope, passing: ChangeFilter) -> Self {
-        Self::new(context, kind, (passing, nothing), api(context), labels(context, which), Odds::AreLeftOut)
+        let labels = labels(context, which);
+        Self::new(context, kind, passing, nothing, api(context), labels, Odds::AreLeftOut)
     }
 
     /// The same for a kind of whose status only `input` is relevant.
@@ -101,20 +102,14 @@ impl<K: Object + Resource<Scope = NamespaceResourceScope>> Watch<K> {
         which: Scope,
         input: StatusInput<K>,
     ) -> Self {
-        let passing = (ChangeFilter::AllButStatus, input);
-        Self::new(context, kind, passing, api(context), labels(context, which), Odds::AreLeftOut)
+        let (passing, labels) = (ChangeFilter::AllButStatus, labels(context, which));
+        Self::new(context, kind, passing, input, api(context), labels, Odds::AreLeftOut)
     }
 
     /// Watches a kind whose objects must all be readable.
     pub fn strict(context: &Context, kind: Watched, which: Scope, passing: ChangeFilter) -> Self {
-        Self::new(
-            context,
-            kind,
-            (passing, nothing),
-            api(context),
-            labels(context, which),
-            Odds::AreRemembered,
-        )
+        let labels = labels(context, which);
+        Self::new(context, kind, passing, nothing, api(context), labels, Odds::AreRemembered)
     }
 }
 
@@ -126,13 +121,14 @@ impl<K: Object> Watch<K> {
         api: Api<Received<K>>,
         passing: ChangeFilter,
     ) -> Self {
-        Self::new(context, kind, (passing, nothing), api, None, Odds::AreRemembered)
+        Self::new(context, kind, passing, nothing, api, None, Odds::AreRemembered)
     }
 
     fn new(
         context: &Context,
         kind: Watched,
-        (passing, input): (ChangeFilter, StatusInput<K>),
+        passing: ChangeFilter,
+        input: StatusInput<K>,
         api: Api<Received<K>>,
         labels: Option<String>,
         odds: Odds,

@@ -62,6 +62,14 @@ pub struct Hooks {
     pub others: BTreeMap<HookName, LifecycleHook>,
 }
 
+impl Hooks {
+    /// Whether one has this name.
+    pub fn has(&self, name: &HookName) -> bool {
+        let Self { drain, others } = self;
+        (name.as_str() == DRAIN_HOOK && drain.is_some()) || others.contains_key(name)
+    }
+}
+
 /// A lifecycle hook that another program completes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LifecycleHook {

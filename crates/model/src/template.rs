@@ -429,6 +429,22 @@ pub enum MixOverride {
 }
 
 impl MixOverride {
+    /// A type by its name, with its own image if it has one.
+    pub fn named(instance_type: InstanceType, image: Option<ImageId>) -> Self {
+        match image {
+            None => Self::Type(instance_type),
+            Some(image) => Self::WithImage { instance_type, image },
+        }
+    }
+
+    /// The image that it names.
+    pub fn image(&self) -> Option<&ImageId> {
+        match self {
+            Self::WithImage { instance_type: _, image } => Some(image),
+            Self::Type(_) | Self::Requirements(_) => None,
+        }
+    }
+
     /// The type that it names.
     pub fn instance_type(&self) -> Option<&InstanceType> {
         match self {
@@ -567,6 +583,31 @@ pub struct TemplateRecord {
     pub is_default: bool,
     /// When it was made.
     pub created: AwsTime,
+}
+
+impl LaunchTemplate {
+    /// What is known of one of its versions.
+    pub fn record(&self, version: TemplateVersion) -> Option<&TemplateRecord> {
+        self.versions.iter().find(|record| record.version == version)
+    }
+}
+
+impl TemplateRecord {
+    /// A version whose description has these hashes. Without any, another user created it.
+    pub fn new(
+        version: TemplateVersion,
+        hashes: Option<TemplateHashes>,
+        is_default: bool,
+        created: AwsTime,
+    ) -> Self {
+        let (spec_hash, data_hash, source_hash, object, arm64_image) = match hashes {
+            None => (None, None, None, None, None),
+            Some(TemplateHashes { spec, data, source, object, arm64_image }) => {
+                (Some(spec), Some(data), source, object, arm64_image)
+            }
+        };
+        Self { version, spec_hash, data_hash, source_hash, object, arm64_image, is_default, created }
+    }
 }
 
 /// The hashes that a version carries in its description, and what is in no field of the version.

@@ -201,7 +201,7 @@ fn only_what_the_spec_named(facts: &Facts<'_>, found: &mut Found) {
                 check(named && own && recorded.warm_pool.is_some(), "the warm pool");
             }
             Action::Group(GroupAction::DeleteWarmPool { .. }) => {
-                // That of another user goes with its group, or is taken over by the spec, unless Pods could end with it.
+                // That of another user is deleted with its group, or is taken over by the spec, unless Pods could end with it.
                 let removes = facts.desired.goal == Goal::Remove;
                 let may_go = removes || wanted.warm_pool.is_some();
                 let own = before.warm_pool.is_some() || (may_go && facts.warm_pool_has_no_pods());

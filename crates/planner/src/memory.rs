@@ -291,7 +291,11 @@ impl Memory {
         }
         match outcome {
             WriteOutcome::Refused => {}
-            WriteOutcome::NotYet => self.not_yet(action, now),
+            WriteOutcome::NotYet => {
+                if let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action {
+                    self.busy.insert(id.clone(), now);
+                }
+            }
             WriteOutcome::Done | WriteOutcome::MayHaveHappened => self.expect_effect(action, outcome, now),
         }
         match action {
@@ -328,13 +332,6 @@ impl Memory {
             | Action::Instance(_)
             | Action::Hook(_)
             | Action::Machine(_) => {}
-        }
-    }
-
-    /// Another operation is in progress.
-    fn not_yet(&mut self, action: &Action, now: Timestamp) {
-        if let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action {
-            self.busy.insert(id.clone(), now);
         }
     }
 

@@ -25,7 +25,7 @@ use crate::draft::Draft;
 use crate::memory::SHORT_FOR;
 use crate::observed::{Ec2State, MoveBlock};
 use crate::report::{Counts, MachineReport, NextObservation, OutsideReport, Pace, TemplateReport};
-use crate::situation::{ContentState, MachineState, Member, Situation, View, awaits_deletion, awaits_read};
+use crate::situation::{ContentState, MachineState, Member, Situation, View, is_awaited};
 use foo_model::group::TemplateChoice;
 use foo_model::{InstanceId, LifecycleState, NodeState, SpecHash, Timestamp};
 use std::collections::BTreeSet;
@@ -186,8 +186,7 @@ fn is_under_way(situation: &Situation<'_>, draft: &Draft) -> bool {
     let expected = situation.memory.next_deadline().is_some();
     let moving = counts.terminating + counts.released + counts.booting + counts.without_foo_machine > 0
         || situation.unlaunched() > 0
-        || awaits_deletion(situation)
-        || awaits_read(situation);
+        || is_awaited(situation);
     let own = matches!(situation.view, View::Own(_));
     let unclear = match situation.view {
         View::Unknown | View::Failed { .. } => true,

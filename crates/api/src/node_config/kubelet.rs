@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
         .message("imageGCLowThresholdPercent (default: 80) must be below imageGCHighThresholdPercent (default: 85): otherwise the kubelet does not start")
 )]
 pub struct KubeletSettings {
-    /// Most Pods on a Node. Not together with `vpcCNI`. Default: what follows from `vpcCNI`; without it, what the image finds for
+    /// Most Pods on a Node. Not together with a setting of `vpcCNI` that is true. Default: what follows from `vpcCNI`; without it, what the image finds for
     /// the instance type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 2_147_483_647))]

@@ -80,12 +80,13 @@ pub struct ImageLookup {
     /// `ssmParameter`.
     #[schemars(length(min = 3, max = 128), regex(pattern = patterns::IMAGE_NAME))]
     pub name: String,
-    /// Architecture of the image, as AWS names it. Default: that of the instance types; with both, the provider looks two images up.
+    /// Architecture of the image, as AWS names it. Default: that of the instance types; with both, the provider looks up an image for each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub architecture: Option<ImageArchitecture>,
 }
 
-/// Architecture of the image, as AWS names it. Default: that of the instance types.
+/// Architecture of an image, as AWS names it. In `lookup`, the default is that of the instance types; if they have both architectures, the
+/// provider looks up an image for each. In `requirements`, the default is `x86_64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ImageArchitecture {

@@ -54,8 +54,8 @@ pub struct FooMachinePoolStatus {
     /// types have both architectures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_info: Option<NodeInfo>,
-    /// Most Pods on one Node of the pool, of which FooNodeConfigs choose by `spec.vpcCNI`. Of several instance types the
-    /// smallest number. Absent if AWS chooses the types by their attributes, or EC2 does not report how many addresses they
+    /// Most Pods on one Node of the pool; a FooNodeConfig sets one of them by its `spec.vpcCNI`. Of several instance types
+    /// the smallest number. Absent until EC2 has described the types, if AWS chooses the types by their attributes, or EC2 does not report how many addresses they
     /// can have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_pods: Option<MaxPods>,

@@ -129,9 +129,9 @@ pub(super) fn cloud_config(common: &Common, node: &NodeInput) -> String {
 /// `nodeadm-run.service` starts the kubelet and ends.
 fn unit(node: &NodeInput) -> String {
     let (once, every_boot) = if node.join_when_in_service {
-        (waiting::UNLESS_JOINED, "[Install]\nWantedBy=multi-user.target\n")
+        (waiting::unless_joined(), "[Install]\nWantedBy=multi-user.target\n")
     } else {
-        ("", "")
+        (String::new(), "")
     };
     format!(
         "[Unit]\nDescription=Reports that the node was started, and runs its commands\n\

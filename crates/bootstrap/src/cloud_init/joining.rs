@@ -24,18 +24,13 @@ pub(super) fn files(join: &[String], node: &NodeInput) -> [FileInput; 3] {
     [waiting::script(), shell::fixed(SCRIPT, "0755", script), unit()]
 }
 
-/// Paths of these files.
-pub(super) fn paths() -> [String; 3] {
-    [waiting::SCRIPT, SCRIPT, UNIT].map(str::to_owned)
-}
-
 /// Its errors, and what it waits for, are on the console, as those of cloud-init are.
 fn unit() -> FileInput {
     let text = format!(
         "[Unit]\nDescription=Joins the cluster once the instance is in service\nAfter=cloud-final.service\n{}\
          [Service]\nType=oneshot\n{}ExecStart=/bin/sh {SCRIPT}\nStandardError=journal+console\n\
          [Install]\nWantedBy=cloud-init.target\n",
-        waiting::UNLESS_JOINED,
+        waiting::unless_joined(),
         waiting::exec_start_pre()
     );
     shell::fixed(UNIT, "0644", text)

@@ -82,7 +82,7 @@ pub(crate) fn read(user_data: &[u8]) -> Result<Seen, Unreadable> {
     let when_in_service = joining::read(&cloud.files);
     let joins = cloud.commands.iter().chain(&when_in_service).find_map(|words| after_bootstrap(words));
     let words = joins.ok_or_else(|| Unreadable::new(format!("no command runs {BOOTSTRAP}")))?;
-    Arguments::of(words)?.seen(cloud)
+    Arguments::of(words)?.seen(cloud, when_in_service.is_some())
 }
 
 /// The arguments of `bootstrap.sh`, if these words run it.
@@ -124,7 +124,7 @@ impl Arguments {
         })
     }
 
-    fn seen(&self, cloud: CloudConfig) -> Result<Seen, Unreadable> {
+    fn seen(&self, cloud: CloudConfig, join_when_in_service: bool) -> Result<Seen, Unreadable> {
         let authority = BASE64
             .decode(self.option("--b64-cluster-ca")?)
             .map_err(|error| Unreadable::new(format!("base64: invalid input: {error}")))?;
@@ -141,7 +141,7 @@ impl Arguments {
             labels: flags.labels,
             taints: flags.taints,
             kubelet: flags.kubelet,
-            join_when_in_service: joining::read(&cloud.files).is_some(),
+            join_when_in_service,
             files: cloud.files,
             commands: cloud.commands,
         })

@@ -13,7 +13,10 @@ use serde_json::{Map, Value};
 
 /// The whole document.
 pub(crate) fn render(common: &Common, node: &NodeInput, refusals: &mut Refusals) -> Option<String> {
-    shell::check(node, &own_files(node), refusals);
+    let join = join(common, node);
+    let own = if node.join_when_in_service { joining::files(&join, node).to_vec() } else { Vec::new() };
+    let paths: Vec<String> = own.iter().map(|file| file.path.clone()).collect();
+    shell::check(node, &paths, refusals);
     if node.containerd.is_some() {
         refusals.unsupported(
             "containerd",
@@ -30,27 +33,20 @@ pub(crate) fn render(common: &Common, node: &NodeInput, refusals: &mut Refusals)
         Some(text) => extra(text, refusals)?,
         None => Map::new(),
     };
-    let files = node.files.iter().map(shell::file);
+    let files: Vec<Value> = node.files.iter().chain(&own).map(shell::file).collect();
+    if !files.is_empty() {
+        config.insert("write_files".into(), files.into());
+    }
     let pre = node.pre_commands.iter().map(|text| shell::command(text));
-    let join = join(common, node);
     if node.join_when_in_service {
-        let own = joining::files(&join, node);
         let bootcmd = begin(config.remove("bootcmd"), refusals)?;
         config.insert("bootcmd".into(), bootcmd);
-        config.insert("write_files".into(), files.chain(own.iter().map(shell::file)).collect());
         config.insert("runcmd".into(), pre.chain(joining::commands()).collect());
     } else {
-        if !node.files.is_empty() {
-            config.insert("write_files".into(), files.collect());
-        }
         let post = node.post_commands.iter().map(|text| shell::command(text));
         config.insert("runcmd".into(), pre.chain([join.into()]).chain(post).collect());
     }
     Some(format!("#cloud-config\n{}\n", json::print(&Value::Object(config), Reader::Yaml)))
-}
-
-fn own_files(node: &NodeInput) -> Vec<String> {
-    if node.join_when_in_service { joining::paths().to_vec() } else { Vec::new() }
 }
 
 /// The provider's command before those of the user's cloud-config. A first boot is repeated with all modules, since the user's

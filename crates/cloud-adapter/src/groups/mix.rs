@@ -92,10 +92,8 @@ pub(super) fn mix(policy: &aws::MixedInstancesPolicy) -> InstancesMix {
 }
 
 fn choice(choice: &aws::LaunchTemplateOverrides) -> Option<MixOverride> {
-    let named = choice.instance_type().map(|name| match choice.image_id() {
-        None => MixOverride::Type(name.into()),
-        Some(image) => MixOverride::WithImage { instance_type: name.into(), image: image.into() },
-    });
+    let image = choice.image_id().map(Into::into);
+    let named = choice.instance_type().map(|name| MixOverride::named(name.into(), image));
     named.or_else(|| Some(MixOverride::Requirements(read(choice.instance_requirements()?))))
 }
 

@@ -276,16 +276,9 @@ pub(super) fn summary(template: &aws::LaunchTemplate) -> Result<TemplateSummary,
 pub(super) fn record(version: &aws::LaunchTemplateVersion) -> Result<TemplateRecord, Gap> {
     let hashes = version.version_description().and_then(TemplateHashes::parse);
     let created = version.create_time().and_then(|time| time.to_millis().ok()).ok_or(Gap("CreateTime"))?;
-    Ok(TemplateRecord {
-        version: version.version_number().map(TemplateVersion).ok_or(Gap("VersionNumber"))?,
-        spec_hash: hashes.as_ref().map(|hashes| hashes.spec.clone()),
-        data_hash: hashes.as_ref().map(|hashes| hashes.data.clone()),
-        source_hash: hashes.as_ref().and_then(|hashes| hashes.source.clone()),
-        arm64_image: hashes.as_ref().and_then(|hashes| hashes.arm64_image.clone()),
-        object: hashes.and_then(|hashes| hashes.object),
-        is_default: version.default_version() == Some(true),
-        created: AwsTime::from_millis(created),
-    })
+    let number = version.version_number().map(TemplateVersion).ok_or(Gap("VersionNumber"))?;
+    let is_default = version.default_version() == Some(true);
+    Ok(TemplateRecord::new(number, hashes, is_default, AwsTime::from_millis(created)))
 }
 
 fn non_empty<T>(items: impl IntoIterator<Item = T>) -> Option<Vec<T>> {

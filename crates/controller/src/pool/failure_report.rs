@@ -30,7 +30,7 @@ pub(super) fn add(pass: &mut Pass, unseen: &Unseen, region: &str) {
     let report = &mut pass.plan.report;
     // What follows may be about the credentials, too, and matters more.
     if let Some(error) = &unseen.refused_warm_pool {
-        put_error(report, ConditionKind::WarmPoolReady, error, region);
+        put_error(report, [ConditionKind::WarmPoolReady], error, region);
     }
     if let Some((action, failure)) = &pass.failure {
         failed(report, action, failure, region);
@@ -57,17 +57,21 @@ fn failed(report: &mut Report, action: &Action, failure: &ActionFailure, region:
 
 /// AWS refused an action, or did not respond, in that region.
 fn refusal(report: &mut Report, action: &Action, error: &CloudError, region: &str) {
-    for kind in concerned(action).into_iter().chain([ConditionKind::Ready]) {
-        put_error(report, kind, error, region);
-    }
+    put_error(report, concerned(action).into_iter().chain([ConditionKind::Ready]), error, region);
 }
 
-/// The condition has what AWS refused, and `CredentialsReady` as well if a right is missing.
-fn put_error(report: &mut Report, kind: ConditionKind, error: &CloudError, region: &str) {
+/// The conditions have what AWS refused, and `CredentialsReady` as well if a right is missing.
+fn put_error(
+    report: &mut Report,
+    kinds: impl IntoIterator<Item = ConditionKind>,
+    error: &CloudError,
+    region: &str,
+) {
     let credentials = matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials);
     let credentials = credentials.then_some(ConditionKind::CredentialsReady);
-    for kind in credentials.into_iter().chain([kind]) {
-        put(report, kind, error.kind.into(), in_words(error, region));
+    let message = in_words(error, region);
+    for kind in kinds.into_iter().chain(credentials) {
+        put(report, kind, error.kind.into(), message.clone());
     }
 }
 

@@ -35,7 +35,7 @@ impl Made {
         hashes: &TemplateHashes,
         (now, dated): (Timestamp, AwsTime),
     ) {
-        let versions = vec![record(version, hashes, true, dated)];
+        let versions = vec![TemplateRecord::new(version, Some(hashes.clone()), true, dated)];
         let made = LaunchTemplate { id, name: name.to_owned(), tags: tags.clone(), versions };
         *self = Self { template: Some((now, made)), ..Self::default() };
     }
@@ -48,7 +48,8 @@ impl Made {
         hashes: &TemplateHashes,
         (now, dated): (Timestamp, AwsTime),
     ) {
-        self.versions.push((now, id.clone(), record(version, hashes, false, dated)));
+        let record = TemplateRecord::new(version, Some(hashes.clone()), false, dated);
+        self.versions.push((now, id.clone(), record));
     }
 
     /// The group was created.
@@ -136,24 +137,6 @@ fn add(template: &mut LaunchTemplate, records: &[TemplateRecord]) {
         }
     }
     template.versions.sort_by_key(|record| record.version);
-}
-
-fn record(
-    version: TemplateVersion,
-    hashes: &TemplateHashes,
-    is_default: bool,
-    created: AwsTime,
-) -> TemplateRecord {
-    TemplateRecord {
-        version,
-        spec_hash: Some(hashes.spec.clone()),
-        data_hash: Some(hashes.data.clone()),
-        source_hash: hashes.source.clone(),
-        object: hashes.object.clone(),
-        arm64_image: hashes.arm64_image.clone(),
-        is_default,
-        created,
-    }
 }
 
 /// The client token of a creation: the same for the same creation within a minute, so that a creation whose

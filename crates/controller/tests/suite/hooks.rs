@@ -123,6 +123,26 @@ async fn hooks_follow_the_spec_across_managers_and_those_of_others_stay() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_hook_that_aws_refuses_to_delete_is_reported_and_stays_recorded_until_it_is_deleted() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(1).await;
+    pool.edits(|spec| spec.lifecycle_hooks = vec![hook("boot", HookTransition::Launching)]);
+    world.until("the hook is created", || pool.hooks() == ["boot", "foo-drain"]).await;
+    let refusal =
+        Fault::Error { code: "ValidationError".to_owned(), status: 400, message: "Not now.".to_owned() };
+    let rule = world.aws.add_fault(FaultRule::on("DeleteLifecycleHook", refusal));
+    pool.edits(|spec| spec.lifecycle_hooks.clear());
+    let said = || pool.condition("AutoScalingGroupReady").message;
+    world.until("the refusal is reported", || said().contains("Not now.")).await;
+    world.waits(Duration::from_mins(10)).await;
+    let is_recorded = || pool.object().annotations().contains_key(APPLIED_ANNOTATION);
+    assert!(is_recorded() && pool.hooks() == ["boot", "foo-drain"], "{}", world.summary());
+    world.aws.remove_fault(rule);
+    world.until("it is deleted", || pool.hooks() == ["foo-drain"]).await;
+    world.until("it is forgotten", || !is_recorded()).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_target_that_aws_cannot_send_to_is_reported_and_the_pool_is_scaled_all_the_same() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;

@@ -154,11 +154,9 @@ pub fn of_found(found: &Found, adopter: &Adopter, cluster: &InAws) -> Result<Ado
                 "no name of the image shows its family: set spec.family of the FooNodeConfig".to_owned(),
             );
         }
-        let mut node =
-            family.map_or_else(Map::new, |family| Map::from_iter([("family".to_owned(), json!(family))]));
-        if spec.warm_pool.is_some() {
-            node.insert("joinWhenInService".to_owned(), json!(true));
-        }
+        let mut node = Map::new();
+        node.extend(family.map(|family| ("family".to_owned(), json!(family))));
+        node.extend(spec.warm_pool.map(|_| ("joinWhenInService".to_owned(), json!(true))));
         objects.push(manifest::<FooNodeConfig>(adopter, None, &Value::Object(node)));
         Bootstrap { config_ref: Some(reference::<FooNodeConfig>(&adopter.name)), ..Bootstrap::default() }
     };

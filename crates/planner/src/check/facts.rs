@@ -291,7 +291,7 @@ impl<'a> Facts<'a> {
         version: TemplateVersion,
     ) -> Option<&'a TemplateRecord> {
         let template = self.observed.template.seen()?.as_ref().filter(|template| template.id == *id)?;
-        template.versions.iter().find(|record| record.version == version)
+        template.record(version)
     }
 
     /// Whether the group launches this version of a template.

@@ -263,16 +263,10 @@ impl Pool {
         let created = self.observed.aws_clock.remote(self.observed.now);
         let template = self.template().cloned().map(|mut template| {
             let last = template.versions.last().map_or(0, |record| record.version.0);
-            template.versions.push(TemplateRecord {
-                version: TemplateVersion(last.saturating_add(1)),
-                spec_hash: Some(hashes.spec.clone()),
-                data_hash: Some(hashes.data.clone()),
-                source_hash: hashes.source.clone(),
-                object: hashes.object.clone(),
-                arm64_image: hashes.arm64_image.clone(),
-                is_default: template.versions.is_empty(),
-                created,
-            });
+            let (version, is_default) =
+                (TemplateVersion(last.saturating_add(1)), template.versions.is_empty());
+            let record = TemplateRecord::new(version, Some(hashes.clone()), is_default, created);
+            template.versions.push(record);
             template
         });
         self.show_template(template);

@@ -87,7 +87,7 @@ pub(crate) fn mix(
     (template, version): (&LaunchTemplate, TemplateVersion),
 ) -> Option<InstancesMix> {
     let wanted = facts.desired.group.mix.as_ref();
-    let record = template.versions.iter().find(|record| record.version == version);
+    let record = template.record(version);
     let image = record.and_then(|record| record.arm64_image.as_ref());
     let of_version = |mix: &InstancesMix| mix.clone().with_other_image(image, wanted);
     let of_spec = wanted.map(of_version);
@@ -115,7 +115,7 @@ pub(crate) struct MissingObject<'a> {
 /// What new instances would fetch in vain, as far as it is known: a list that is older than our last write does not show it.
 pub(crate) fn missing_object<'a>(facts: &Facts<'a>) -> Option<MissingObject<'a>> {
     let TemplateState::Ready(template, version) = template_state(facts) else { return None };
-    let record = template.versions.iter().find(|record| record.version == version)?;
+    let record = template.record(version)?;
     let place =
         record.object.as_ref().filter(|it| Some(&it.storage) == facts.desired.group.storage.as_ref())?;
     let seen = facts.observed.stored.seen()?;

@@ -118,13 +118,13 @@ fn may_join_next(facts: &Facts<'_>) -> bool {
 
 /// Whether the user data of a version wait in a warm pool. That is known only of the user data that the pool has now.
 fn waits(template: &LaunchTemplate, version: TemplateVersion, wanted: &Template) -> bool {
-    let record = template.versions.iter().find(|record| record.version == version);
+    let record = template.record(version);
     let has_wanted_data = record.is_some_and(|it| it.data_hash.as_ref() == Some(&wanted.data_hash));
     wanted.waits_in_warm_pool && has_wanted_data
 }
 
 /// Whether the record says that the warm pool of the group is the provider's.
-pub(super) fn is_recorded(facts: &Facts<'_>) -> bool {
+pub(crate) fn is_recorded(facts: &Facts<'_>) -> bool {
     facts.observed.applied.warm_pool.is_some()
 }
 
@@ -136,12 +136,6 @@ pub(crate) fn may_have_pods_of_others(facts: &Facts<'_>, group: &Group) -> bool 
 /// Whether the group was read a moment ago.
 fn was_read_lately(facts: &Facts<'_>) -> bool {
     facts.observed.group.seen_at().is_some_and(|at| facts.observed.now < at.plus(TAKES_OVER_WITHIN))
-}
-
-/// Whether the pool waits for a read of the group, before it creates a warm pool or takes one over.
-pub(crate) fn awaits_read(facts: &Facts<'_>) -> bool {
-    let View::Own(group) = facts.view else { return false };
-    facts.desired.goal == Goal::Run && warm_pool(facts, group) == WarmPoolState::Unread
 }
 
 /// While the provider manages the replicas, it moves the maximum size with them: the warm pool would change its size with each surge.
@@ -188,18 +182,21 @@ pub(crate) fn is_unfit(facts: &Facts<'_>) -> bool {
     gives_some && (!is_current(facts, group, pool) || may_join_next(facts))
 }
 
+/// Until when an unfit warm pool may delay anything, also if that is over; `None` without one.
+fn deadline(facts: &Facts<'_>) -> Option<Timestamp> {
+    // Without a time, it was found by this pass.
+    let since = facts.memory.warm_pool_unfit_since.unwrap_or(facts.observed.now);
+    is_unfit(facts).then(|| since.plus(RENEWAL_WAITS))
+}
+
 /// Whether AWS has not deleted an unfit warm pool for so long that nothing waits for that any more.
 pub(crate) fn is_overdue(facts: &Facts<'_>) -> bool {
-    is_unfit(facts) && holds_replacements_until(facts).is_none()
+    deadline(facts).is_some_and(|until| facts.observed.now >= until)
 }
 
 /// Until when an unfit warm pool delays roll-outs and replacements because of age; `None` if that is over, or there is none.
 pub(crate) fn holds_replacements_until(facts: &Facts<'_>) -> Option<Timestamp> {
-    let now = facts.observed.now;
-    // It was found by this pass.
-    let since = facts.memory.warm_pool_unfit_since.unwrap_or(now);
-    let until = since.plus(RENEWAL_WAITS);
-    (is_unfit(facts) && now < until).then_some(until)
+    deadline(facts).filter(|until| facts.observed.now < *until)
 }
 
 /// Whether the group launches the content that all instances get, and takes no other instances from its warm pool. AWS may not be able
@@ -216,14 +213,17 @@ pub(crate) fn delays_rollout(facts: &Facts<'_>) -> bool {
     ends && (keeps_template || holds_replacements_until(facts).is_some())
 }
 
-/// Whether the pool waits until AWS has deleted a warm pool, unless that takes long.
-pub(crate) fn awaits_deletion(facts: &Facts<'_>) -> bool {
+/// Whether the pool waits until the group is read again, because a warm pool is to be created or taken over, or until AWS has deleted a
+/// warm pool, unless that takes long.
+pub(crate) fn is_awaited(facts: &Facts<'_>) -> bool {
     let View::Own(group) = facts.view else { return false };
-    let is_being_deleted = group.warm_pool.is_some_and(|pool| pool.deleting);
-    let waits = match facts.desired.goal {
-        Goal::Run => warm_pool(facts, group) == WarmPoolState::Deleting,
-        Goal::Remove => is_being_deleted,
+    let is_being_deleted = match facts.desired.goal {
+        Goal::Run => match warm_pool(facts, group) {
+            WarmPoolState::Unread => return true,
+            state => state == WarmPoolState::Deleting,
+        },
+        Goal::Remove => group.warm_pool.is_some_and(|pool| pool.deleting),
         Goal::Retain | Goal::Orphan => false,
     };
-    waits && !is_overdue(facts)
+    is_being_deleted && !is_overdue(facts)
 }

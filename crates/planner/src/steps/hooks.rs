@@ -26,11 +26,8 @@ use std::time::Duration;
 /// the next pass continues.
 const COMPLETED_AT_ONCE: usize = 20;
 
-/// When a pool is planned again whose instances leave the warm pool.
-const LEFT_SOON: Duration = Duration::from_secs(2);
-
-/// When a pool is planned again whose adopted group is about to get the hook.
-const SECURED_SOON: Duration = Duration::from_secs(2);
+/// When a pool is planned again whose instances leave the warm pool, or whose adopted group is about to get the hook.
+const SOON: Duration = Duration::from_secs(2);
 
 /// Creates the hook, or restores its settings.
 pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
@@ -44,7 +41,7 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     };
     if !is_secured(situation, group) && !matches!(situation.observed.hook, LastRead::Failed { .. }) {
         // The settings of the group wait for it.
-        draft.wake_at(situation.observed.now.plus(SECURED_SOON));
+        draft.wake_at(situation.observed.now.plus(SOON));
     }
     match &situation.observed.hook {
         // It delays terminations, and there is nothing to terminate: a manager that starts with many empty groups does not ask about each.
@@ -160,7 +157,7 @@ fn release_from_warm_pool(situation: &Situation<'_>, group: &Group, draft: &mut 
         let (group, id) = (group.name.clone(), id.clone());
         draft.act(Stage::Ends, HookAction::CompleteLifecycleAction { group, id, why });
         // No observation shows that it is complete, or that others wait.
-        draft.wake_at(situation.observed.now.plus(LEFT_SOON));
+        draft.wake_at(situation.observed.now.plus(SOON));
     }
 }
 

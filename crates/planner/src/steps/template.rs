@@ -227,7 +227,7 @@ fn last_good(
     template: &LaunchTemplate,
     wanted: TemplateVersion,
 ) -> Option<TemplateVersion> {
-    let spec = template.versions.iter().find(|record| record.version == wanted)?.spec_hash.as_ref();
+    let spec = template.record(wanted)?.spec_hash.as_ref();
     let failed = |hash: &SpecHash| situation.observed.quarantine.iter().any(|it| it.hash == *hash);
     let other = |record: &&TemplateRecord| {
         let good = record.spec_hash.as_ref().is_some_and(|hash| !failed(hash));

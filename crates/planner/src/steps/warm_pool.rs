@@ -13,8 +13,8 @@ use crate::draft::{Draft, Stage};
 use crate::memory::{RAISE_WAITS, RefusedWarmPool};
 use crate::report::EventTrigger;
 use crate::situation::{
-    Situation, Unwanted, View, WarmPoolState, holds_replacements_until, is_overdue, is_secured, is_unfit,
-    version_of, warm_pool,
+    Situation, Unwanted, View, WarmPoolState, holds_replacements_until, is_overdue, is_recorded, is_secured,
+    is_unfit, version_of, warm_pool,
 };
 use foo_model::{AppliedWarmPool, EventReason, Group, WarmPoolSettings};
 
@@ -124,8 +124,8 @@ fn is_manageable(situation: &Situation<'_>, group: &Group) -> bool {
 
 /// Whether raising capacity waits for the deletion of a warm pool: the group would take outdated instances from it.
 pub(super) fn postpones_raise(situation: &Situation<'_>, draft: &mut Draft) -> bool {
-    let has_own = situation.observed.applied.warm_pool.is_some()
-        && situation.view.group().is_some_and(|group| group.warm_pool.is_some());
+    let has_own =
+        is_recorded(situation) && situation.view.group().is_some_and(|group| group.warm_pool.is_some());
     // A change of the launch template in this plan makes it outdated, unless AWS refuses it.
     let becomes_unfit =
         has_own && draft.pending_change().template.is_some() && draft.memory.template_refused_since.is_none();

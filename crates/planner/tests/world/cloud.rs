@@ -587,16 +587,9 @@ impl Cloud {
     pub(crate) fn add_version(&mut self, hashes: &TemplateHashes, now: Timestamp) -> Result<(), ErrorCode> {
         let template = self.template.as_mut().ok_or("NotFound")?;
         let last = template.versions.last().map_or(0, |record| record.version.0);
-        template.versions.push(TemplateRecord {
-            version: TemplateVersion(last + 1),
-            spec_hash: Some(hashes.spec.clone()),
-            data_hash: Some(hashes.data.clone()),
-            source_hash: hashes.source.clone(),
-            object: hashes.object.clone(),
-            arm64_image: hashes.arm64_image.clone(),
-            is_default: last == 0,
-            created: AwsTime::from_millis(now.0),
-        });
+        let created = AwsTime::from_millis(now.0);
+        let record = TemplateRecord::new(TemplateVersion(last + 1), Some(hashes.clone()), last == 0, created);
+        template.versions.push(record);
         Ok(())
     }
 }

@@ -460,7 +460,7 @@ impl World {
             }
             Action::Template(TemplateAction::CopyTemplateVersion { from, hashes, .. }) => {
                 let template = self.cloud.template.as_ref().ok_or("NotFound")?;
-                let copied = template.versions.iter().find(|record| record.version == *from);
+                let copied = template.record(*from);
                 let copied = copied.ok_or("NotFound")?;
                 assert_eq!(copied.spec_hash.as_ref(), Some(&hashes.spec), "a true copy");
                 assert_eq!(copied.arm64_image, hashes.arm64_image, "a true copy");
@@ -719,11 +719,8 @@ fn changes(change: &GroupChange) -> String {
 
 /// The image that a mix names for a type.
 fn arm64_image(mix: Option<&InstancesMix>) -> String {
-    let named = |choice: &MixOverride| match choice {
-        MixOverride::WithImage { image, .. } => Some(format!(" arm64={image}")),
-        MixOverride::Type(_) | MixOverride::Requirements(_) => None,
-    };
-    mix.iter().flat_map(|mix| &mix.overrides).filter_map(named).collect()
+    let images = mix.iter().flat_map(|mix| &mix.overrides).filter_map(MixOverride::image);
+    images.flat_map(|image| [" arm64=", image.as_str()]).collect()
 }
 
 fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {

@@ -31,7 +31,7 @@ impl World {
         }
     }
 
-    /// I1: a warm pool is deleted undrained. That of another user goes with its group, whatever is in it, if its instances are stopped.
+    /// I1: a warm pool is deleted undrained. That of another user is deleted with its group, whatever is in it, if its instances are stopped.
     fn watch_end_of_warm_pool(&self) {
         let pool = self.cloud.group.as_ref().and_then(|group| group.warm_pool);
         let may_have_pods =

@@ -363,11 +363,7 @@ fn mix_of(policy: &MixedPolicy) -> InstancesMix {
 }
 
 fn choice_of(choice: &Override) -> Option<MixOverride> {
-    let image = choice.document.get_text(&["ImageId"]);
-    let named = choice.instance_type.clone().map(|instance_type| match image {
-        None => MixOverride::Type(instance_type),
-        Some(image) => MixOverride::WithImage { instance_type, image: image.into() },
-    });
+    let named = choice.instance_type.clone().map(|name| MixOverride::named(name, choice.image()));
     named.or_else(|| {
         let document = choice.document.get(&["InstanceRequirements"])?;
         Some(MixOverride::Requirements(requirements::requirements_of(document)))
@@ -407,16 +403,8 @@ pub(super) fn activity_of(activity: &Activity) -> foo_model::Activity {
 pub(super) fn template_of(template: &Template) -> LaunchTemplate {
     let versions = template.versions.values().map(|version| {
         let hashes = version.description.as_deref().and_then(TemplateHashes::parse);
-        TemplateRecord {
-            version: version.number,
-            spec_hash: hashes.as_ref().map(|hashes| hashes.spec.clone()),
-            data_hash: hashes.as_ref().map(|hashes| hashes.data.clone()),
-            source_hash: hashes.as_ref().and_then(|hashes| hashes.source.clone()),
-            arm64_image: hashes.as_ref().and_then(|hashes| hashes.arm64_image.clone()),
-            object: hashes.and_then(|hashes| hashes.object),
-            is_default: version.number == template.default,
-            created: dated(version.created),
-        }
+        let is_default = version.number == template.default;
+        TemplateRecord::new(version.number, hashes, is_default, dated(version.created))
     });
     LaunchTemplate {
         id: template.id.clone(),

@@ -1,19 +1,14 @@
 //! The target lifecycle state in instance metadata (Auto Scaling User Guide, "Retrieve the target lifecycle state through
 //! instance metadata").
 
-use super::scene::{Scene, name, scene};
+use super::scene::{Scene, scene};
 use crate::core::rules::group::warm_pool::{PoolState, WarmPoolChange};
 use foo_cloud::InstanceState;
 use foo_model::{Decrement, InstanceId};
 
 impl Scene {
-    fn has_warm_pool(&self, change: WarmPoolChange) -> &Self {
-        self.with(|region| region.put_warm_pool(&name("pool"), change)).expect("a warm pool");
-        self
-    }
-
     fn only_warm(&self) -> InstanceId {
-        let warm: Vec<InstanceId> = self.group().warm.into_keys().collect();
+        let warm = self.warm_ids();
         assert_eq!(warm.len(), 1);
         warm[0].clone()
     }
@@ -32,7 +27,7 @@ fn the_target_is_the_warm_pool_from_the_launch_until_the_instance_is_to_serve() 
     ] {
         let scene = scene();
         scene.settled_pool((0, 0, 1));
-        scene.has_warm_pool(WarmPoolChange { state: Some(state), ..WarmPoolChange::default() }).wait(2);
+        scene.put_pool(WarmPoolChange { state: Some(state), ..WarmPoolChange::default() }).wait(2);
         let id = scene.only_warm();
         assert_eq!(scene.target(&id).as_deref(), Some(target), "it is launching");
         scene.wait(60);
@@ -48,7 +43,7 @@ fn the_target_is_the_warm_pool_from_the_launch_until_the_instance_is_to_serve() 
 #[test]
 fn the_target_of_a_stopped_instance_is_service_before_it_runs_again() {
     let scene = scene();
-    scene.settled_pool((0, 0, 1)).has_warm_pool(WarmPoolChange::default()).wait(60);
+    scene.settled_pool((0, 0, 1)).put_pool(WarmPoolChange::default()).wait(60);
     let id = scene.only_warm();
     scene.set_desired(1).expect("set");
     scene.wait(1);
@@ -75,7 +70,7 @@ fn an_instance_that_a_scale_in_returns_has_the_warm_pool_as_its_target() {
     let scene = scene();
     scene.settled_pool((0, 1, 1));
     let id = scene.in_service().remove(0);
-    scene.has_warm_pool(WarmPoolChange { reuse: Some(true), ..WarmPoolChange::default() });
+    scene.put_pool(WarmPoolChange { reuse: Some(true), ..WarmPoolChange::default() });
     scene.set_desired(0).expect("set");
     scene.wait(1);
     assert_eq!(scene.target(&id).as_deref(), Some("Warmed:Stopped"));

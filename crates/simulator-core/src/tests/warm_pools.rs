@@ -9,7 +9,7 @@ use foo_cloud::InstanceState;
 use foo_model::{Decrement, InstanceId, LifecycleState};
 
 impl Scene {
-    fn put_pool(&self, change: WarmPoolChange) -> &Self {
+    pub(super) fn put_pool(&self, change: WarmPoolChange) -> &Self {
         self.with(|region| region.put_warm_pool(&name("pool"), change)).expect("a warm pool");
         self
     }
@@ -22,7 +22,7 @@ impl Scene {
         states
     }
 
-    fn warm_ids(&self) -> Vec<InstanceId> {
+    pub(super) fn warm_ids(&self) -> Vec<InstanceId> {
         self.group().warm.into_keys().collect()
     }
 

@@ -2,7 +2,8 @@
 //! more processor time than everything else in the start of a management cluster.
 //!
 //! Nothing in it depends on one API server: certificates, ports and keys are in files, and webhooks are pointed at managers when those
-//! start. Only objects that Kubernetes and clusterctl created have the same UIDs in all of them.
+//! start. Only objects that Kubernetes and clusterctl created have the same UIDs in all of them, the namespace `kube-system` too, by which the
+//! provider knows a management cluster: of several before one AWS, only one starts from here, and [`Capi::install`] is for the others.
 
 use super::{Capi, CapiOptions};
 use crate::store::copy;

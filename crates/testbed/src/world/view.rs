@@ -6,7 +6,7 @@ use super::{Aws, World};
 use anyhow::Result;
 use foo_simulator::core::group::model::Group;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// A pool as it was at one moment.
@@ -75,6 +75,11 @@ impl MachineView {
 }
 
 impl PoolView {
+    /// The instances of its Machines. A Machine has none until its FooMachine was read.
+    pub fn instances_of_machines(&self) -> BTreeSet<String> {
+        self.machines.iter().map(|it| it.instance.clone()).filter(|id| !id.is_empty()).collect()
+    }
+
     pub(super) async fn take(world: &World, name: &PoolName) -> Result<Self> {
         let client = || world.client();
         let of_pool =

@@ -10,7 +10,6 @@ use foo_testbed::world::{
 };
 use foo_testbed::{Join, NodeSpec, Probe, wait_until};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -24,10 +23,6 @@ fn set_room(world: &World, instance_type: &str, room: Option<u32>) -> Result<()>
         world.aws().region().set_capacity_limit(&format!("{REGION}{zone}"), instance_type, room)?;
     }
     Ok(())
-}
-
-fn instances(view: &PoolView) -> BTreeSet<String> {
-    view.machines.iter().map(|machine| machine.instance.clone()).collect()
 }
 
 fn desired(view: &PoolView) -> Option<u32> {
@@ -68,7 +63,7 @@ fn a_cancelled_scale_out_spares_the_node_that_joined() {
         set_room(world, instance_type, None)?;
         autoscaler.set_size(&pool, 4).await?;
         let four = pool.settles_at(4).await?;
-        assert!(instances(&four).is_superset(&instances(&three)), "{four}");
+        assert!(four.instances_of_machines().is_superset(&three.instances_of_machines()), "{four}");
         assert_eq!(deaths(world, "ca-takes-back"), []);
         leaves_sizes_alone(world, "ca-takes-back")
     });
@@ -115,8 +110,8 @@ fn an_excessive_scale_in_in_a_shortage_spares_serving_machines_unless_marked() {
         let victim = &four.machines[1];
         autoscaler.scale_down(&pool, &[victim]).await?;
         let three = pool.settles_within(3, AFTER_DRAIN).await?;
-        assert!(instances(&three).is_subset(&instances(&four)), "{three}");
-        assert!(!instances(&three).contains(&victim.instance), "{three}");
+        assert!(three.instances_of_machines().is_subset(&four.instances_of_machines()), "{three}");
+        assert!(!three.instances_of_machines().contains(&victim.instance), "{three}");
         set_room(world, instance_type, None)?;
         only_evicted_from(world, "ca-shortage", &[victim.node_name()])?;
         leaves_sizes_alone(world, "ca-shortage")
@@ -149,7 +144,7 @@ fn marked_machines_are_deleted_at_once_so_that_none_is_counted_down_twice() {
 
         workload.allow(4).await?;
         let two = pool.settles_within(2, AFTER_DRAIN).await?;
-        let left = instances(&two);
+        let left = two.instances_of_machines();
         assert!(!left.contains(&first.instance) && !left.contains(&second.instance), "{two}");
         assert_eq!(autoscaler.target_size(&pool).await?, 2);
         only_evicted_from(world, "ca-counts-twice", &[first.node_name(), second.node_name()])?;
@@ -170,7 +165,7 @@ fn a_removed_mark_deletes_nothing() {
         autoscaler.fails_to_scale_down(&pool, &[&two.machines[0]]).await?;
         pool.stays("as it was", QUIET_PERIOD, |view| view.good().count() == 2).await?;
         let after = pool.settles_at(2).await?;
-        assert_eq!(instances(&after), instances(&two));
+        assert_eq!(after.instances_of_machines(), two.instances_of_machines());
         assert_eq!(deaths(world, "ca-fails"), []);
         let is_marked = |machine: &Value| machine["metadata"]["annotations"].get(MARK).is_some();
         assert!(history.versions().iter().any(is_marked), "it never marked anything");
@@ -267,8 +262,8 @@ fn a_deletion_continues_when_the_autoscaler_restarts() {
         .await?;
         workload.allow(3).await?;
         let two = pool.settles_within(2, AFTER_DRAIN).await?;
-        assert!(!instances(&two).contains(&victim.instance), "{two}");
-        assert!(instances(&two).is_subset(&instances(&three)), "{two}");
+        assert!(!two.instances_of_machines().contains(&victim.instance), "{two}");
+        assert!(two.instances_of_machines().is_subset(&three.instances_of_machines()), "{two}");
         only_evicted_from(world, "ca-restarts", &[victim.node_name()])?;
         leaves_sizes_alone(world, "ca-restarts")
     });
@@ -302,7 +297,7 @@ fn where_another_controller_scales_writes_of_the_autoscaler_have_no_effect() {
             })
             .await?;
         }
-        assert_eq!(instances(&pool.view().await?), instances(&two));
+        assert_eq!(pool.view().await?.instances_of_machines(), two.instances_of_machines());
         assert_eq!(deaths(world, "ca-ignores"), []);
         Ok(())
     });

@@ -48,12 +48,6 @@ fn the_waiting(view: &PoolView) -> Result<String> {
     waiting(view).first().map(|id| (*id).to_owned()).with_context(|| format!("no instance waits: {view}"))
 }
 
-/// The instances of Machines.
-fn of_machines(view: &PoolView) -> BTreeSet<String> {
-    // A Machine has none until its FooMachine was read.
-    view.machines.iter().map(|machine| machine.instance.clone()).filter(|id| !id.is_empty()).collect()
-}
-
 /// The instances of all Nodes of the cluster.
 async fn of_nodes(cluster: &Cluster<'_>) -> Result<BTreeSet<String>> {
     let nodes = kinds::list(cluster.world().workload_client(cluster.name()), Kind::Node, "", "").await?;
@@ -86,7 +80,7 @@ fn instances_of_a_warm_pool_are_no_nodes_until_the_group_takes_them_and_are_rene
         until_warm(&pool, 2).await?;
         pool.delete().await?;
         pool.is_gone(AFTER_DRAIN).await?;
-        // Afterwards the cluster's API server is gone, and what it knows with it.
+        // Afterwards the cluster's API server is deleted, with all of its objects.
         world.check_nothing_undrained()?;
         is_deleted(&cluster).await
     });
@@ -97,7 +91,7 @@ async fn a_scale_out_takes_the_instance_that_waits(cluster: &Cluster<'_>, pool: 
     let before = until_warm(pool, 1).await?;
     pool.stays("with an instance that waits", QUIET_PERIOD, |view| is_warm(view, 1)).await?;
     let waited = the_waiting(&before)?;
-    let (machines, nodes) = (of_machines(&before), of_nodes(cluster).await?);
+    let (machines, nodes) = (before.instances_of_machines(), of_nodes(cluster).await?);
     ensure!(machines == nodes && !nodes.contains(&waited), "{waited} waits, Nodes: {nodes:?}, {before}");
     pool.scale(2).await?;
     let after = until_warm(pool, 2).await?;
@@ -109,16 +103,16 @@ async fn a_scale_out_takes_the_instance_that_waits(cluster: &Cluster<'_>, pool: 
 /// No Machine has an instance that waited before the edit: both of them would be replaced again.
 async fn a_roll_out_renews_the_warm_pool_first(cluster: &Cluster<'_>, pool: &Pool<'_>) -> Result<()> {
     let before = until_warm(pool, 2).await?;
-    let (old, outdated) = (of_machines(&before), the_waiting(&before)?);
+    let (old, outdated) = (before.instances_of_machines(), the_waiting(&before)?);
     pool.patch(Kind::FooMachinePool, &json!({"spec": {"instanceType": "m6i.large"}})).await?;
     let mut seen = BTreeSet::new();
     let rolled_out = pool.wait("to replace its instances and those that wait", AFTER_DRAIN, |view| {
-        seen.extend(of_machines(view));
-        is_warm(view, 2) && of_machines(view).is_disjoint(&old)
+        seen.extend(view.instances_of_machines());
+        is_warm(view, 2) && view.instances_of_machines().is_disjoint(&old)
     });
     let after = rolled_out.await?;
     let new: BTreeSet<String> = seen.difference(&old).cloned().collect();
-    ensure!(new == of_machines(&after), "replaced twice: {new:?}, {after}");
+    ensure!(new == after.instances_of_machines(), "replaced twice: {new:?}, {after}");
     let waits = the_waiting(&after)?;
     ensure!(waits != outdated && !new.contains(&outdated), "{outdated} was outdated: {after}");
     let region = cluster.world().aws().region();

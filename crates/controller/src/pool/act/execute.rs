@@ -238,8 +238,7 @@ impl Executor<'_> {
         tags: &BTreeMap<String, String>,
         desired: u32,
     ) -> Result<Done, CloudError> {
-        let found = self.cloud.describe_groups(std::slice::from_ref(name)).await?;
-        let group = found.groups.iter().find(|group| group.name == *name);
+        let group = self.cloud.describe_group(name).await?;
         if !group.is_some_and(|group| self.identity.may_adopt(&group.tags) && group.sizes.desired == desired)
         {
             return Ok(Done::PreconditionFailed("the group has changed since it was observed"));
@@ -254,21 +253,12 @@ impl Executor<'_> {
             Err(error) if error.kind == ErrorKind::InUse => Ok(Done::NotYet),
             // It does not exist, or AWS refuses for another reason: the launch template waits for the deletion.
             Err(error) if error.kind == ErrorKind::Invalid => {
-                if self.has_warm_pool(group).await? {
-                    Err(error)
-                } else {
-                    Ok(Done::Carried)
-                }
+                let warm_pool = self.cloud.describe_group(group).await?.and_then(|group| group.warm_pool);
+                let is_there = warm_pool.is_some_and(|pool| !pool.deleting);
+                if is_there { Err(error) } else { Ok(Done::Carried) }
             }
             other => other.map(|()| Done::Carried),
         }
-    }
-
-    /// Whether a group has a warm pool that AWS is not deleting, read live.
-    async fn has_warm_pool(&self, group: &GroupName) -> Result<bool, CloudError> {
-        let found = self.cloud.describe_groups(std::slice::from_ref(group)).await?;
-        let warm_pool = found.groups.iter().find(|it| it.name == *group).and_then(|it| it.warm_pool);
-        Ok(warm_pool.is_some_and(|pool| !pool.deleting))
     }
 
     async fn change_instances(&self, action: &InstanceAction) -> Result<Done, ActionFailure> {
@@ -290,8 +280,10 @@ impl Executor<'_> {
 
     async fn delete_hook(&self, group: &GroupName, name: &HookName) -> Result<(), CloudError> {
         match self.cloud.delete_hook(group, name).await {
-            // It does not exist.
-            Err(error) if error.kind == ErrorKind::Invalid => Ok(()),
+            // It does not exist, or AWS refuses for another reason: then the record of it stays.
+            Err(error) if error.kind == ErrorKind::Invalid => {
+                if self.cloud.describe_hooks(group).await?.has(name) { Err(error) } else { Ok(()) }
+            }
             other => other,
         }
     }

@@ -39,22 +39,12 @@ fn not_supported(wanted: BandwidthWeighting, kind: &InstanceTypeInfo) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::inputs::mix::small_type;
     use foo_model::BandwidthWeighting::{Default, Ebs1, Vpc1};
     use serde_json::{Value, json};
 
     fn kind(name: &str, offered: &[BandwidthWeighting]) -> InstanceTypeInfo {
-        InstanceTypeInfo {
-            instance_type: name.into(),
-            vcpus: 1,
-            memory_mib: 1,
-            nvidia_gpus: 0,
-            neuron_devices: 0,
-            architecture: "x86_64".into(),
-            network_cards: 1,
-            efa_interfaces: 0,
-            bandwidth_weightings: offered.iter().copied().collect(),
-            addresses: None,
-        }
+        InstanceTypeInfo { bandwidth_weightings: offered.iter().copied().collect(), ..small_type(name) }
     }
 
     /// Of a pool whose types are all there are.

@@ -20,6 +20,7 @@ use crate::pool::gather::Gathered;
 use crate::pool::identity;
 use crate::pool::reads::SecretContent;
 use foo_api::in_aws::Thing;
+use foo_api::pool::image_source::is_arm64;
 use foo_api::shared::unsigned;
 use foo_api::{capi, names, pool as api};
 use foo_cloud::lookups::{Asking, Lookups};
@@ -73,8 +74,8 @@ impl LookedUp<'_> {
     /// The arm64 types, if they have another image than the launch template.
     fn arm64(&self) -> Option<Arm64> {
         let image = self.image.ids.as_ref().ok()?.arm64.clone()?;
-        let (_, types) = image::by_image(self.types.as_ref().ok()?, Some(&image));
-        Some(Arm64 { image, types: types.into_iter().map(|kind| kind.instance_type).collect() })
+        let types = self.types.as_ref().ok()?.iter().filter(|kind| is_arm64(&kind.architecture));
+        Some(Arm64 { image, types: types.map(|kind| kind.instance_type.clone()).collect() })
     }
 }
 

@@ -42,21 +42,10 @@ pub(in crate::pool) fn efa(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use crate::pool::inputs::mix::small_type;
 
     fn of(efa: api::Efa, network_cards: u32, efa_interfaces: u32) -> Result<Option<Efa>, String> {
-        let kind = InstanceTypeInfo {
-            instance_type: "x.large".into(),
-            vcpus: 1,
-            memory_mib: 1,
-            nvidia_gpus: 0,
-            neuron_devices: 0,
-            architecture: "x86_64".into(),
-            network_cards,
-            efa_interfaces,
-            bandwidth_weightings: BTreeSet::new(),
-            addresses: None,
-        };
+        let kind = InstanceTypeInfo { network_cards, efa_interfaces, ..small_type("x.large") };
         let spec = FooMachinePoolSpec { efa: Some(efa), ..FooMachinePoolSpec::default() };
         super::efa(&spec, &[kind]).map_err(|blocked| blocked.message)
     }

@@ -46,9 +46,9 @@ pub(in crate::pool) fn mix(spec: &FooMachinePoolSpec, arm64: Option<&Arm64>) -> 
 fn one(choice: &api::MixedInstancesOverride, arm64: Option<&Arm64>) -> Option<MixOverride> {
     let api::MixedInstancesOverride { instance_type, requirements } = choice;
     let named = instance_type.as_deref().map(InstanceType::new);
-    let named = named.map(|name| match arm64.filter(|arm64| arm64.types.contains(&name)) {
-        Some(arm64) => MixOverride::WithImage { instance_type: name, image: arm64.image.clone() },
-        None => MixOverride::Type(name),
+    let named = named.map(|name| {
+        let own = arm64.filter(|arm64| arm64.types.contains(&name)).map(|arm64| arm64.image.clone());
+        MixOverride::named(name, own)
     });
     named.or_else(|| Some(MixOverride::Requirements(attributes(requirements.as_ref()?))))
 }
@@ -60,6 +60,23 @@ pub(in crate::pool) fn type_of_template(
 ) -> Option<InstanceType> {
     let boots = |name: &InstanceType| arm64.is_none_or(|arm64| !arm64.types.contains(name));
     named_types(spec).into_iter().find(boots)
+}
+
+/// A type for tests: of x86_64, with one network card, and otherwise as little as possible.
+#[cfg(test)]
+pub(in crate::pool) fn small_type(name: &str) -> InstanceTypeInfo {
+    InstanceTypeInfo {
+        instance_type: name.into(),
+        vcpus: 1,
+        memory_mib: 1,
+        nvidia_gpus: 0,
+        neuron_devices: 0,
+        architecture: "x86_64".to_owned(),
+        network_cards: 1,
+        efa_interfaces: 0,
+        bandwidth_weightings: BTreeSet::new(),
+        addresses: None,
+    }
 }
 
 /// The instance types that the spec names, preferred ones first.
@@ -213,11 +230,8 @@ mod tests {
         let overrides: Vec<_> = types.iter().map(|name| json!({"instanceType": name})).collect();
         let spec = spec_of(&json!({"overrides": overrides}));
         let arm64 = Arm64 { image: "ami-2".into(), types: ["m7g.large".into(), "c7g.large".into()].into() };
-        let image = |choice: &MixOverride| match choice {
-            MixOverride::WithImage { image, .. } => Some(image.to_string()),
-            MixOverride::Type(_) | MixOverride::Requirements(_) => None,
-        };
-        let images: Vec<_> = mix(&spec, Some(&arm64)).unwrap().overrides.iter().map(image).collect();
+        let mix = mix(&spec, Some(&arm64)).unwrap();
+        let images: Vec<_> = mix.overrides.iter().map(|it| it.image().map(ToString::to_string)).collect();
         let own = || Some("ami-2".to_owned());
         assert_eq!(images, [own(), None, own(), None], "in the order of the spec");
         assert_eq!(type_of_template(&spec, Some(&arm64)), Some("m7i.large".into()));

@@ -46,21 +46,10 @@ fn go_architecture(aws: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use crate::pool::inputs::mix::small_type;
 
     fn kind(vcpus: u32, memory_mib: u64, nvidia_gpus: u32) -> InstanceTypeInfo {
-        InstanceTypeInfo {
-            instance_type: "x".into(),
-            vcpus,
-            memory_mib,
-            nvidia_gpus,
-            neuron_devices: 0,
-            architecture: "x86_64".into(),
-            network_cards: 1,
-            efa_interfaces: 0,
-            bandwidth_weightings: BTreeSet::new(),
-            addresses: None,
-        }
+        InstanceTypeInfo { vcpus, memory_mib, nvidia_gpus, ..small_type("x") }
     }
 
     #[test]

@@ -63,23 +63,12 @@ fn least(one: MaxPods, other: MaxPods) -> MaxPods {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::inputs::mix::small_type;
     use foo_api::node_config::VpcCni;
     use proptest::prelude::*;
-    use std::collections::BTreeSet;
 
     fn kind(vcpus: u32, addresses: Option<AddressLimits>) -> InstanceTypeInfo {
-        InstanceTypeInfo {
-            instance_type: "x".into(),
-            vcpus,
-            memory_mib: 1,
-            nvidia_gpus: 0,
-            neuron_devices: 0,
-            architecture: "x86_64".into(),
-            network_cards: 1,
-            efa_interfaces: 0,
-            bandwidth_weightings: BTreeSet::new(),
-            addresses,
-        }
+        InstanceTypeInfo { vcpus, addresses, ..small_type("x") }
     }
 
     fn nitro(vcpus: u32, interfaces: u32, ipv4_per_interface: u32) -> InstanceTypeInfo {

@@ -200,9 +200,8 @@ impl Pools {
 
     /// The group that a new pool would adopt.
     async fn group_for_plan(&self, region: &CloudRegion, name: &GroupName) -> Result<Option<Group>, String> {
-        let read = region.cloud.describe_groups(std::slice::from_ref(name)).await;
-        let found = read.map_err(|error| format!("the Auto Scaling group cannot be read: {error}"))?;
-        Ok(found.groups.into_iter().find(|group| group.name == *name))
+        let read = region.cloud.describe_group(name).await;
+        read.map_err(|error| format!("the Auto Scaling group cannot be read: {error}"))
     }
 
     /// The launch template: a pass over a settled pool does not need it.

@@ -9,6 +9,7 @@ mod cases;
 mod dashboards;
 mod recorded;
 
+use foo_controller::metrics::Metrics;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -113,4 +114,27 @@ fn evaluated_every(seconds: u32, tests: &[RuleTest]) {
     let (reported, wrong) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{reported}\n{wrong}");
+}
+
+/// What alerts count is there before anything happened, with every value that they select.
+#[test]
+fn every_value_that_an_alert_counts_exists_from_the_start() {
+    let text = Metrics::new().exposition().unwrap();
+    let rules = rules();
+    for selected in rules.match_indices("_total").map(|(at, _)| &rules[..at]) {
+        let begins = selected.rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap() + 1;
+        let name = format!("{}_total", &selected[begins..]);
+        let rest = &rules[begins + name.len()..];
+        let matchers = rest.strip_prefix('{').and_then(|rest| rest.split('}').next()).unwrap_or_default();
+        for matcher in matchers.split(", ").filter(|matcher| !matcher.is_empty()) {
+            let (label, values) = matcher.split_once('=').unwrap();
+            for value in values.trim_start_matches('~').trim_matches('"').split('|') {
+                let there = text.lines().any(|line| {
+                    line.starts_with(&format!("{name}{{")) && line.contains(&format!(r#"{label}="{value}""#))
+                });
+                assert!(there, "{name} has no {label}={value} at first");
+            }
+        }
+        assert!(text.lines().any(|line| line.starts_with(&name)), "{name} does not exist at first");
+    }
 }

@@ -116,29 +116,6 @@ async fn the_first_failure_of_a_manager_fires() {
     );
 }
 
-/// What alerts count is there before anything happened, with every value that they select.
-#[test]
-fn every_value_that_an_alert_counts_exists_from_the_start() {
-    let text = Metrics::new().exposition().unwrap();
-    let rules = rules();
-    for selected in rules.match_indices("_total").map(|(at, _)| &rules[..at]) {
-        let begins = selected.rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap() + 1;
-        let name = format!("{}_total", &selected[begins..]);
-        let rest = &rules[begins + name.len()..];
-        let matchers = rest.strip_prefix('{').and_then(|rest| rest.split('}').next()).unwrap_or_default();
-        for matcher in matchers.split(", ").filter(|matcher| !matcher.is_empty()) {
-            let (label, values) = matcher.split_once('=').unwrap();
-            for value in values.trim_start_matches('~').trim_matches('"').split('|') {
-                let there = text.lines().any(|line| {
-                    line.starts_with(&format!("{name}{{")) && line.contains(&format!(r#"{label}="{value}""#))
-                });
-                assert!(there, "{name} has no {label}={value} at first");
-            }
-        }
-        assert!(text.lines().any(|line| line.starts_with(&name)), "{name} does not exist at first");
-    }
-}
-
 /// Scrapes for so long.
 pub(super) async fn continues(world: &World, scrapes: &mut Scrapes, minutes: u32) {
     for _ in 0..(minutes * 60 / STEP) {

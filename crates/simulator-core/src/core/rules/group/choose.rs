@@ -94,10 +94,8 @@ impl Region {
         base: &Arc<Version>,
         market: Market,
     ) -> AwsResult<Vec<Choice>> {
-        let (template, version) = match &choice.template {
-            Some(template) => (template, self.template_version(template)?),
-            None => (&policy.template, Arc::clone(base)),
-        };
+        let template = choice.template.as_ref().unwrap_or(&policy.template);
+        let version = self.version_of(choice, base)?;
         let image = choice.image().or_else(|| version.data.image());
         let types = match (&choice.instance_type, choice.document.get(&["InstanceRequirements"])) {
             (Some(one), _) => vec![one.clone()],

@@ -131,8 +131,7 @@ impl Region {
         }
         // Overrides by requirements are stored without a check.
         for choice in overrides.iter().filter(|choice| choice.instance_type.is_some()) {
-            let own = choice.template.as_ref().map(|template| self.template_version(template));
-            let version = own.transpose().map_err(unusable)?.unwrap_or_else(|| Arc::clone(&version));
+            let version = self.version_of(choice, &version).map_err(unusable)?;
             let image = choice.image().or_else(|| version.data.image());
             self.check_data(&version.data, image.as_ref(), choice.instance_type.as_ref())
                 .map_err(unusable)?;
@@ -144,6 +143,11 @@ impl Region {
     pub(crate) fn template_version(&self, template: &TemplateRef) -> AwsResult<Arc<Version>> {
         let found = self.templates.find(&TemplateKey::Id(template.id.clone()))?;
         found.version(&template.version).cloned()
+    }
+
+    /// The version that an override launches: that of its own template, or else this one.
+    pub(crate) fn version_of(&self, choice: &Override, base: &Arc<Version>) -> AwsResult<Arc<Version>> {
+        choice.template.as_ref().map_or_else(|| Ok(Arc::clone(base)), |own| self.template_version(own))
     }
 
     /// Refuses tags that instance metadata cannot contain, if the template, or else the account's default, puts tags
