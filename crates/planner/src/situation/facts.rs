@@ -9,7 +9,7 @@ use crate::desired::{Desired, Size};
 use crate::memory::Memory;
 use crate::observed::Observed;
 use foo_model::group::GroupStatus;
-use foo_model::{Group, Machine};
+use foo_model::{Group, Machine, Timestamp};
 
 /// What is known of a pool without knowing what is being replaced.
 pub(crate) struct Facts<'a> {
@@ -79,6 +79,11 @@ impl<'a> Facts<'a> {
     /// Whether this manager has led long enough to observe what its predecessor did.
     pub(crate) fn is_settled(&self) -> bool {
         self.observed.now >= self.observed.size_decisions_from
+    }
+
+    /// Whether a read at this time shows what this manager's predecessor did: it may have acted until this manager is settled.
+    pub(crate) fn shows_predecessor(&self, read_at: Option<Timestamp>) -> bool {
+        read_at.is_some_and(|at| at >= self.observed.size_decisions_from)
     }
 
     /// Whether the age of a Kubernetes object may be the reason for a deletion.

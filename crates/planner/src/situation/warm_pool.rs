@@ -128,9 +128,19 @@ pub(crate) fn is_recorded(facts: &Facts<'_>) -> bool {
     facts.observed.applied.warm_pool.is_some()
 }
 
+/// Whether the spec names a warm pool, or has named one.
+fn has_one(facts: &Facts<'_>) -> bool {
+    is_recorded(facts) || facts.desired.group.warm_pool.is_some()
+}
+
 /// Whether another user created the group's warm pool, and its deletion could end Pods.
 pub(crate) fn may_have_pods_of_others(facts: &Facts<'_>, group: &Group) -> bool {
     !is_recorded(facts) && group.warm_pool.is_some_and(|pool| !pool.deleting && pool.settings.may_have_pods())
+}
+
+/// Whether the last read of the group shows the warm pool that this manager's predecessor created or deleted last.
+pub(crate) fn shows_predecessor(facts: &Facts<'_>) -> bool {
+    facts.shows_predecessor(facts.observed.group.seen_at())
 }
 
 /// Whether the group was read a moment ago.
@@ -165,11 +175,10 @@ fn is_current(facts: &Facts<'_>, group: &Group, pool: WarmPool) -> bool {
 /// from the next version may join the cluster: whatever the spec names. A warm pool that this manager, or the one before it, has just
 /// created may not be visible yet; of the one before it, the record may not be either.
 pub(super) fn holds_template(facts: &Facts<'_>, group: &Group) -> bool {
-    let is_settled = facts.is_settled();
-    let may_be_own = is_recorded(facts) || (!is_settled && facts.desired.group.warm_pool.is_some());
-    let may_launch = !is_settled
-        || facts.memory.ledger.warm_pool.is_some()
-        || group.warm_pool.is_some_and(WarmPool::launches);
+    let knows = shows_predecessor(facts);
+    let may_be_own = is_recorded(facts) || (!knows && facts.desired.group.warm_pool.is_some());
+    let may_launch =
+        !knows || facts.memory.ledger.warm_pool.is_some() || group.warm_pool.is_some_and(WarmPool::launches);
     may_be_own && may_launch && may_join_next(facts)
 }
 
@@ -213,11 +222,12 @@ pub(crate) fn delays_rollout(facts: &Facts<'_>) -> bool {
     ends && (keeps_template || holds_replacements_until(facts).is_some())
 }
 
-/// Whether the pool waits until the group is read again, because a warm pool is to be created or taken over, or until AWS has deleted a
-/// warm pool, unless that takes long.
+/// Whether the pool waits until the group is read again, because a warm pool is to be created or taken over, or this manager's
+/// predecessor may have changed it since, or until AWS has deleted a warm pool, unless that takes long.
 pub(crate) fn is_awaited(facts: &Facts<'_>) -> bool {
     let View::Own(group) = facts.view else { return false };
     let is_being_deleted = match facts.desired.goal {
+        Goal::Run if facts.is_settled() && has_one(facts) && !shows_predecessor(facts) => return true,
         Goal::Run => match warm_pool(facts, group) {
             WarmPoolState::Unread => return true,
             state => state == WarmPoolState::Deleting,

@@ -8,7 +8,7 @@ use crate::report::EventTrigger;
 use crate::situation::{AdoptionState, Situation, View, adoption, is_to_come};
 use crate::steps::warm_pool;
 use foo_model::names::TAG_INSTALLATION;
-use foo_model::{Applied, EventReason, HookName, Process, TopicArn};
+use foo_model::{Applied, EventReason, HookName, Process, Timestamp, TopicArn};
 
 /// Adds our finalizer together with, and before, the first other action. A pool that owns nothing yet gets no
 /// finalizer: with a misspelt region or refused credentials the provider could not even find out whether it
@@ -103,8 +103,15 @@ pub(crate) fn record_applied(situation: &Situation<'_>, draft: &mut Draft) {
         return;
     }
     let (recorded, wanted) = (&situation.observed.applied, &situation.desired.group);
-    let hooks_known = group.is_none() || situation.observed.hook.seen().is_some();
-    let has_hook = |name: &HookName| group.is_some() && situation.observed.other_hooks.contains_key(name);
+    // What is not there any more is forgotten, unless this manager's predecessor may have set it after the read.
+    let observed = situation.observed;
+    let is_known = |read_at: Option<Timestamp>| group.is_none() || situation.shows_predecessor(read_at);
+    let hooks_known = is_known(observed.hook.seen_at());
+    let topics_known = is_known(observed.notifications.seen_at());
+    let processes_known = is_known(observed.group.seen_at());
+    let has_hook = |name: &HookName| group.is_some() && observed.other_hooks.contains_key(name);
+    let topics_there = observed.notifications.seen().filter(|_| group.is_some());
+    let has_topic = |topic: &TopicArn| topics_there.is_some_and(|has| has.contains_key(topic));
     let is_suspended = |process: &Process| group.is_some_and(|it| it.suspended.contains_key(process));
     let hooks = match &wanted.hooks {
         Some(hooks) => hooks.keys().cloned().collect(),
@@ -115,12 +122,10 @@ pub(crate) fn record_applied(situation: &Situation<'_>, draft: &mut Draft) {
         Some(topics) => topics.keys().cloned().collect(),
         None => recorded.notification_topics.clone(),
     };
-    let has_topic = |topic: &TopicArn| match situation.observed.notifications.seen() {
-        Some(has) => has.contains_key(topic),
-        None => group.is_some(),
-    };
-    let left_topics = recorded.notification_topics.iter().filter(|topic| has_topic(topic)).cloned();
-    let left_processes = recorded.suspended_processes.iter().filter(|it| is_suspended(it)).copied();
+    let left_topics = recorded.notification_topics.iter();
+    let left_topics = left_topics.filter(|topic| !topics_known || has_topic(topic)).cloned();
+    let left_processes = recorded.suspended_processes.iter();
+    let left_processes = left_processes.filter(|it| !processes_known || is_suspended(it)).copied();
     let applied = Applied {
         lifecycle_hooks: left.chain(hooks).collect(),
         suspended_processes: left_processes.chain(wanted.suspended.iter().copied()).collect(),

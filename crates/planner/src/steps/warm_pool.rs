@@ -14,7 +14,7 @@ use crate::memory::{RAISE_WAITS, RefusedWarmPool};
 use crate::report::EventTrigger;
 use crate::situation::{
     Situation, Unwanted, View, WarmPoolState, holds_replacements_until, is_overdue, is_recorded, is_secured,
-    is_unfit, version_of, warm_pool,
+    is_unfit, shows_predecessor, version_of, warm_pool,
 };
 use foo_model::{AppliedWarmPool, EventReason, Group, WarmPoolSettings};
 
@@ -119,7 +119,7 @@ pub(super) fn record(situation: &Situation<'_>, group: &Group) -> Option<Applied
 /// Whether this manager may change the warm pool: the one before it has stopped, and what that did is visible. Settings of an adopted
 /// group wait until terminations are delayed.
 fn is_manageable(situation: &Situation<'_>, group: &Group) -> bool {
-    situation.is_settled() && is_secured(situation, group)
+    shows_predecessor(situation) && is_secured(situation, group)
 }
 
 /// Whether raising capacity waits for the deletion of a warm pool: the group would take outdated instances from it.

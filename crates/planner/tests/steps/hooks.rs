@@ -1,7 +1,7 @@
 //! Lifecycle hooks and suspended processes of the spec: set, restored and removed; those of other users stay.
 
 use super::NOTHING;
-use crate::world::{World, pool};
+use crate::world::{Fault, World, pool};
 use foo_model::hook::{DESCRIBE_HOOK_AFTER, HEARTBEAT_INTERVAL};
 use foo_model::{
     HookName, HookResult, HookTarget, InstanceId, LifecycleHook, LifecycleState, NotificationType, Process,
@@ -251,6 +251,30 @@ fn a_group_gets_its_suspended_processes_as_soon_as_it_exists() {
         pool().of(1).with(|desired| desired.group.suspended = [Process::HealthCheck].into()).running();
     let story = world.story();
     assert!(story.contains("suspend AZRebalance HealthCheck"), "{story}");
+}
+
+#[test]
+fn what_the_former_leader_set_after_the_last_read_is_not_forgotten() {
+    let mut world = pool().of(1).running();
+    world.hand_over();
+    world.wait(4);
+    world.desired.group.suspended = [Process::HealthCheck].into();
+    world.desired.group.notifications = Some([("arn:ops".into(), [NotificationType::Launch].into())].into());
+    world.wait(4);
+    world.pass_of(1, &mut |_, _| Fault::None);
+    let is_set = |world: &World| {
+        let group = world.cloud.group.as_ref().unwrap();
+        (group.suspended.contains_key(&Process::HealthCheck), !world.cloud.notifications.is_empty())
+    };
+    assert_eq!(is_set(&world), (true, true), "within its lease: {}", world.story());
+    world.wait(3);
+    world.observe_with_lag(5);
+    world.wait(4);
+    world.desired.group.suspended.clear();
+    world.desired.group.notifications = Some(BTreeMap::new());
+    world.pass();
+    world.settle();
+    assert_eq!(is_set(&world), (false, false), "{}", world.story());
 }
 
 #[test]

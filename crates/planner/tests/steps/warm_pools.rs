@@ -405,6 +405,25 @@ fn a_manager_that_just_started_waits_for_the_end_of_its_predecessors_warm_pool()
 }
 
 #[test]
+fn a_warm_pool_that_the_former_leader_created_after_the_last_read_is_not_forgotten() {
+    let mut world = pool().of(0).running();
+    world.hand_over();
+    world.wait(4);
+    world.desired.group.warm_pool = Some(warm_pool(1));
+    world.wait(4);
+    world.pass_of(1, &mut |_, _| Fault::None);
+    assert_eq!(times(&world, "put warm pool"), 1, "within its lease: {}", world.story());
+    world.wait(3);
+    world.observe_with_lag(5);
+    world.wait(4);
+    world.desired.template = Wanted::Ready(joining("v1"));
+    world.pass();
+    assert!(world.kube.applied.warm_pool.is_some(), "{}", world.story());
+    world.settle();
+    assert_eq!((has(&world), world.kube.applied.warm_pool.clone()), (None, None), "{}", world.story());
+}
+
+#[test]
 fn a_manager_that_just_started_waits_for_a_warm_pool_that_its_predecessor_is_still_creating() {
     // The new one knows of it from the spec, or from the record.
     for is_named in [true, false] {

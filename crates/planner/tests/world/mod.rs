@@ -24,6 +24,9 @@ use std::time::Duration;
 /// How long a manager that just started waits: longer than any lag the model shows.
 pub(crate) const SETTLE: Duration = Duration::from_secs(15);
 
+/// How old an answer of AWS is at most.
+pub(crate) const OLDEST_ANSWER: Duration = Duration::from_secs(7);
+
 /// Everything.
 pub(crate) struct World {
     pub(crate) now: Timestamp,
