@@ -35,7 +35,7 @@ mod traffic;
 mod warm_pool;
 
 pub use crate::interruption::{Interruption, RebalancePolicy};
-pub use capacity::{CapacityReservation, Placement, ReservationPreference};
+pub use capacity::{CapacityBlock, CapacityReservation, Placement, ReservationPreference};
 pub use efa::{Efa, EfaType, PrimaryInterface};
 pub use hooks::{
     HookResult, HookTransition, LifecycleHook, Notification, NotificationType, SuspendedProcess,
@@ -155,6 +155,8 @@ use std::collections::BTreeMap;
         .message("EC2 has no Capacity Reservations for spot instances: capacityReservation can only be preference none or open then"),
     validation = Rule::new("!has(self.capacityReservation) || (has(self.capacityReservation.preference) && self.capacityReservation.preference in ['none', 'open']) || !has(self.placement) || !has(self.placement.hostResourceGroupARN)")
         .message("EC2 has no Capacity Reservations on dedicated hosts (placement.hostResourceGroupARN): capacityReservation can only be preference none or open then"),
+    validation = Rule::new("!has(self.capacityReservation) || !has(self.capacityReservation.block) || !(has(self.mixedInstances) || has(self.warmPool) || has(self.autoscaling))")
+        .message("capacityReservation.block needs instanceType, without warmPool and autoscaling: EC2 Auto Scaling has no Capacity Blocks for several instance types and for warm pools, and at the end of a block the provider sets the size"),
     validation = Rule::new("!has(self.warmPool) || (!has(self.spot) && (!has(self.mixedInstances) || self.mixedInstances.onDemandPercentage == 100))")
         .message("EC2 Auto Scaling has no warm pools of spot instances: warmPool cannot be combined with spot, nor with an onDemandPercentage below 100"),
     validation = Rule::new("!has(self.warmPool) || self.warmPool.minSize > 0 || (has(self.warmPool.maxPreparedCapacity) ? self.warmPool.maxPreparedCapacity > 0 : has(self.autoscaling))")
@@ -215,7 +217,7 @@ pub struct FooMachinePoolSpec {
     /// There are no weights: each replica is one instance, whatever its type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mixed_instances: Option<MixedInstances>,
-    /// Image that the instances boot from; two, if `mixedInstances` lists instance types of both architectures. A change replaces the
+    /// Image that the instances boot from; two, if the instance types of `mixedInstances` have both architectures. A change replaces the
     /// instances (`rollout`), those of the other architecture as well.
     pub ami: Ami,
     /// Name (not the ARN) of the IAM instance profile of the instances. The identity of the FooCluster may
@@ -280,7 +282,7 @@ pub struct FooMachinePoolSpec {
     /// (`rollout`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
-    /// Which Capacity Reservations the instances use. Capacity Blocks are not supported. Default: open ones that match. A change
+    /// Which Capacity Reservations, or which Capacity Block, the instances use. Default: open reservations that match. A change
     /// replaces the instances (`rollout`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_reservation: Option<CapacityReservation>,

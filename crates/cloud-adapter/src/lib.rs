@@ -33,6 +33,7 @@ mod networks;
 mod numbers;
 mod objects;
 mod queue;
+mod reservations;
 mod roles;
 mod sessions;
 mod templates;
@@ -50,8 +51,8 @@ use foo_cloud::{
     SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
 };
 use foo_model::{
-    ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateRecord,
-    TemplateVersion,
+    FoundReservation, ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent,
+    TemplateRecord, TemplateVersion,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -125,6 +126,9 @@ impl Compute for AwsCloud {
     }
     async fn describe_volumes_tagged(&self, tag_key: &str) -> Result<Vec<VolumeInfo>> {
         volumes::describe_tagged(&self.ec2.repeating, tag_key).await
+    }
+    async fn describe_capacity_reservation(&self, id: &str) -> Result<Option<FoundReservation>> {
+        reservations::describe(&self.ec2.repeating, id).await
     }
     async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>> {
         images::describe(&self.ec2.repeating, ids).await

@@ -10,7 +10,7 @@
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
 //! * [`lookups`]: facts that rarely change, looked up once.
 //! * [`reads`]: results that are shared by all clusters; [`networks`], [`clusters`], [`stored`],
-//!   [`targets`] and [`notifications`] request them.
+//!   [`targets`], [`notifications`] and [`reservations`] request them.
 //! * [`retry`]: pauses after failures.
 //! * [`lines`]: what never appears in logs.
 //! * [`trust`]: what trust policies of roles allow.
@@ -48,6 +48,7 @@ pub mod queue;
 pub mod quotas;
 pub mod reads;
 pub mod requests;
+pub mod reservations;
 pub mod retry;
 pub mod roles;
 pub mod stored;
@@ -75,6 +76,7 @@ pub use requests::{
     InstanceState, InstanceTypeInfo, Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary,
     VersionCopy, VolumeInfo, literal,
 };
+pub use reservations::ReservationReads;
 pub use roles::Roles;
 pub use stored::ObjectReads;
 pub use targets::TargetReads;
@@ -88,9 +90,9 @@ use foo_model::eks::{self, Changed, Query, QueryResult};
 use foo_model::hook::{Hooks, LifecycleHook};
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
-    Activity, Decrement, Group, GroupChange, GroupName, HookName, ImageId, InstanceId, InstanceType,
-    LaunchTemplate, LaunchTemplateId, NewGroup, NotificationType, Notifications, Process, TargetGroupArn,
-    Targets, TemplateContent, TemplateRecord, TemplateVersion, TopicArn, WarmPoolSettings,
+    Activity, Decrement, FoundReservation, Group, GroupChange, GroupName, HookName, ImageId, InstanceId,
+    InstanceType, LaunchTemplate, LaunchTemplateId, NewGroup, NotificationType, Notifications, Process,
+    TargetGroupArn, Targets, TemplateContent, TemplateRecord, TemplateVersion, TopicArn, WarmPoolSettings,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -251,6 +253,8 @@ pub trait Compute: Send + Sync {
     /// All volumes of the region that have a tag with this key, whatever its value, and that are not being deleted; one
     /// call per 1000.
     async fn describe_volumes_tagged(&self, tag_key: &str) -> Result<Vec<VolumeInfo>>;
+    /// The Capacity Reservation with this id; `None` if it does not exist, or is not shown any more.
+    async fn describe_capacity_reservation(&self, id: &str) -> Result<Option<FoundReservation>>;
     /// Facts about images. `NotFound` names the unknown one.
     async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>>;
     /// All images in state `available` that a query selects, in no order; one call per 1000.

@@ -18,7 +18,7 @@ use foo_cloud::metered::{Accounts, Allowance};
 use foo_cloud::observer::Settings;
 use foo_cloud::{
     AwsClock, Cloud, ClusterReads, Limits, Lookups, Metered, NetworkReads, NotificationReads, ObjectReads,
-    Observer, Observers, Queue, TargetReads, Watchdog,
+    Observer, Observers, Queue, ReservationReads, TargetReads, Watchdog,
 };
 use foo_model::{Agreement, Aws, Comparison, GroupName};
 use futures::{Stream, StreamExt};
@@ -190,6 +190,8 @@ pub struct CloudRegion {
     pub notifications: NotificationReads,
     /// The health of targets.
     pub targets: TargetReads,
+    /// Capacity Reservations.
+    pub reservations: ReservationReads,
     account: OnceCell<String>,
     caller: OnceCell<String>,
     allowance: Arc<Allowance>,
@@ -394,6 +396,7 @@ impl Clouds {
             objects: ObjectReads::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
             notifications: NotificationReads::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
             targets: TargetReads::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
+            reservations: ReservationReads::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
             cloud,
             observer,
             account: OnceCell::new(),

@@ -247,6 +247,7 @@ pub enum ConditionType {
     Remediating,
     AutoscalerReady,
     WarmPoolReady,
+    CapacityBlockReady,
     UpToDate,
     NetworkReady,
     #[strum(serialize = "VPCReady")]

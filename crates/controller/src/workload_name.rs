@@ -37,12 +37,27 @@ pub(crate) async fn workload_name(
     cluster: &Cluster,
     installation: &str,
 ) -> kube::Result<Option<String>> {
-    let Some(reference) = control_plane_of(cluster) else { return Ok(Some(cluster.name_any())) };
+    let name = cluster.name_any();
+    if control_plane_of(cluster).is_none() {
+        return Ok(Some(name));
+    }
+    let object = read_control_plane(client, cluster).await?;
+    Ok(object.map(|object| eks_name(&object, &name, installation).unwrap_or(name)))
+}
+
+/// The FooControlPlane of a Cluster. `None`: the Cluster refers to none, or it does not exist.
+///
+/// # Errors
+///
+/// The FooControlPlane cannot be read.
+pub(crate) async fn read_control_plane(
+    client: &Client,
+    cluster: &Cluster,
+) -> kube::Result<Option<FooControlPlane>> {
+    let Some(reference) = control_plane_of(cluster) else { return Ok(None) };
     let namespace = cluster.namespace().unwrap_or_default();
     let objects: Api<FooControlPlane> = Api::namespaced(client.clone(), &namespace);
-    let object = objects.get_opt(&reference.name).await?;
-    let name = cluster.name_any();
-    Ok(object.map(|object| eks_name(&object, &name, installation).unwrap_or(name)))
+    objects.get_opt(&reference.name).await
 }
 
 #[cfg(test)]

@@ -46,6 +46,11 @@ pub fn violations(
         check(may_delete_cluster(&facts, change), "deletes a cluster without cause", action);
         check(may_delete_entry(&facts, change), "deletes our own entry", action);
         check(deletes_only_own(&facts, change), "deletes foreign resources", action);
+        check(
+            is_known(desired, change),
+            "creates or updates an add-on that awaits its configuration",
+            action,
+        );
         check(follows_in_window(&facts, change), "updates an add-on outside of maintenance windows", action);
         let same = plan.actions.iter().filter(|it| it.change == *change);
         check(same.count() == 1, "does the same twice", action);
@@ -195,6 +200,14 @@ fn deletes_only_own(facts: &Facts<'_>, change: &Change) -> bool {
         | Change::Tags { .. }
         | Change::Oidc(_) => true,
     }
+}
+
+/// An add-on whose configuration depends on what is not there yet is neither created nor updated.
+fn is_known(desired: &Desired, change: &Change) -> bool {
+    let Change::Addon { name, change: AddonChange::Create(..) | AddonChange::Update(_), .. } = change else {
+        return true;
+    };
+    desired.addons.get(name).is_none_or(|it| it.awaits.is_none())
 }
 
 /// The version of an add-on that follows EKS changes in a maintenance window, before an upgrade of the cluster, or because EKS offers only

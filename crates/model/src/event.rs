@@ -149,6 +149,9 @@ event_reasons! {
     InstanceExpired Normal FooMachinePool
     "an instance has reached the lifetime that `spec.maxInstanceLifetimeSeconds` allows; its Machine is deleted"
 
+    CapacityBlockEnding Warning FooMachinePool
+    "the Capacity Block that the instances run in ends; a Machine is deleted before EC2 terminates its instance"
+
     DrainIncomplete Warning FooMachinePool
     "an instance is terminated although its Machine is not drained: AWS waits for at most 48 hours"
 

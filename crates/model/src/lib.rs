@@ -38,6 +38,7 @@ pub mod object;
 pub mod operation;
 pub mod reason;
 pub mod requirements;
+mod reservation;
 pub mod settings;
 pub mod signal;
 pub mod targets;
@@ -72,12 +73,13 @@ pub use object::{ObjectPlace, Storage};
 pub use operation::Operation;
 pub use reason::Reason;
 pub use requirements::Requirements;
+pub use reservation::{FoundReservation, ReservationKind, ReservationState};
 pub use settings::{GroupSettings, GroupSettingsChange, Protection};
 pub use signal::{Signal, SignalKind};
 pub use targets::{HealthInGroups, TargetHealth, TargetState, Targets, health_in};
 pub use template::{
     BandwidthWeighting, CapacityReservation, Cores, CpuCredits, Efa, HostnameType, InstanceOptions,
-    InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, NetworkInterface, OnDemandStrategy,
+    InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, MixTypes, NetworkInterface, OnDemandStrategy,
     Placement, PlacementGroup, Primary, PrivateDns, ReservationPreference, SpotOptions, SpotStrategy,
     StoredUserData, TemplateContent, TemplateHashes, TemplateRecord, Tenancy, UserData, Volume, VolumeType,
 };

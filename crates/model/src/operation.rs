@@ -47,6 +47,7 @@ pub enum Operation {
     DescribeSubnets,
     DescribeSecurityGroups,
     DescribeVolumes,
+    DescribeCapacityReservations,
     DescribeVpcs,
     DescribeVpcAttribute,
     DescribeInternetGateways,

@@ -76,6 +76,8 @@ pub enum Place {
     AutoscalerReady,
     /// `WarmPoolReady` of a FooMachinePool.
     WarmPoolReady,
+    /// `CapacityBlockReady` of a FooMachinePool.
+    CapacityBlockReady,
     /// `Ready` of a FooMachine.
     MachineReady,
     /// `UpToDate` of a FooMachine.

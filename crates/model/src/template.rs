@@ -282,6 +282,16 @@ pub enum CapacityReservation {
     Id(String),
     /// Those in the resource group with this ARN.
     ResourceGroup(String),
+    /// The Capacity Block with this id: the instances have the market of Capacity Blocks (Auto Scaling User Guide, "Use Capacity
+    /// Blocks for machine learning workloads").
+    Block(String),
+}
+
+impl CapacityReservation {
+    /// Whether the instances have the market of Capacity Blocks.
+    pub fn is_block(&self) -> bool {
+        matches!(self, Self::Block(_))
+    }
 }
 
 /// Whether instances use reservations that match.
@@ -414,16 +424,18 @@ pub struct InstancesMix {
 
 /// One choice of a mix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum MixOverride {
-    /// A type by its name.
-    Type(InstanceType),
-    /// A type by its name that boots another image than that of the launch template.
-    WithImage {
-        /// The type.
-        instance_type: InstanceType,
-        /// The image.
-        image: ImageId,
-    },
+pub struct MixOverride {
+    /// What AWS may launch.
+    pub types: MixTypes,
+    /// The image that these types boot, if it is another one than that of the launch template.
+    pub image: Option<ImageId>,
+}
+
+/// The instance types of one choice of a mix.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MixTypes {
+    /// The type with this name.
+    Named(InstanceType),
     /// All types with these attributes, without AWS's defaults.
     Requirements(Requirements),
 }
@@ -431,48 +443,30 @@ pub enum MixOverride {
 impl MixOverride {
     /// A type by its name, with its own image if it has one.
     pub fn named(instance_type: InstanceType, image: Option<ImageId>) -> Self {
-        match image {
-            None => Self::Type(instance_type),
-            Some(image) => Self::WithImage { instance_type, image },
-        }
+        Self { types: MixTypes::Named(instance_type), image }
     }
 
-    /// The image that it names.
-    pub fn image(&self) -> Option<&ImageId> {
-        match self {
-            Self::WithImage { instance_type: _, image } => Some(image),
-            Self::Type(_) | Self::Requirements(_) => None,
-        }
-    }
-
-    /// The type that it names.
-    pub fn instance_type(&self) -> Option<&InstanceType> {
-        match self {
-            Self::Type(instance_type) | Self::WithImage { instance_type, image: _ } => Some(instance_type),
-            Self::Requirements(_) => None,
-        }
+    /// Types by their attributes, with their own image if they have one.
+    pub fn described(requirements: Requirements, image: Option<ImageId>) -> Self {
+        Self { types: MixTypes::Requirements(requirements), image }
     }
 }
 
 impl InstancesMix {
-    /// The choice that names this type.
-    pub fn naming(&self, instance_type: &InstanceType) -> Option<&MixOverride> {
-        self.overrides.iter().find(|choice| choice.instance_type() == Some(instance_type))
+    /// The choice of these types.
+    pub fn choice_of(&self, types: &MixTypes) -> Option<&MixOverride> {
+        self.overrides.iter().find(|choice| choice.types == *types)
     }
 
     /// The mix for a launch template version with this image for the types that do not boot that of the launch template; without one
     /// there is nothing that they could boot, and they are left out. Which types these are follows from `wanted`, the mix of the spec,
-    /// and from this mix for types that the spec does not name: any user of AWS can change the overrides of a group.
+    /// and from this mix for types that the spec does not have: any user of AWS can change the overrides of a group.
     pub fn with_other_image(mut self, image: Option<&ImageId>, wanted: Option<&Self>) -> Self {
         let adapted = |choice: &MixOverride| {
-            let of_spec = choice.instance_type().and_then(|name| wanted?.naming(name));
-            match of_spec.unwrap_or(choice) {
-                MixOverride::WithImage { instance_type, image: _ } => {
-                    let (instance_type, image) = (instance_type.clone(), image?.clone());
-                    Some(MixOverride::WithImage { instance_type, image })
-                }
-                plain @ (MixOverride::Type(_) | MixOverride::Requirements(_)) => Some(plain.clone()),
-            }
+            let of_spec = wanted.and_then(|wanted| wanted.choice_of(&choice.types));
+            let other = of_spec.unwrap_or(choice).image.is_some();
+            let image = if other { Some(image?.clone()) } else { None };
+            Some(MixOverride { types: choice.types.clone(), image })
         };
         self.overrides = self.overrides.iter().filter_map(adapted).collect();
         self
@@ -494,7 +488,7 @@ pub enum OnDemandStrategy {
 impl OnDemandStrategy {
     /// AWS's default: attributes have no order (Auto Scaling API Reference, `InstancesDistribution`).
     pub fn default_for(overrides: &[MixOverride]) -> Self {
-        let by_attributes = overrides.iter().any(|it| matches!(it, MixOverride::Requirements(_)));
+        let by_attributes = overrides.iter().any(|it| matches!(it.types, MixTypes::Requirements(_)));
         if by_attributes { Self::LowestPrice } else { Self::Prioritized }
     }
 }
@@ -658,6 +652,7 @@ impl TemplateHashes {
 mod tests {
     use super::*;
     use crate::object::Storage;
+    use crate::requirements::List;
 
     #[test]
     fn the_longest_description_is_accepted_and_reads_back() {
@@ -680,32 +675,50 @@ mod tests {
         assert_eq!(TemplateHashes::parse(&text), Some(hashes));
     }
 
-    #[test]
-    fn the_types_of_a_mix_that_boot_another_image_get_that_of_the_version() {
-        let plain = |name: &str| MixOverride::Type(name.into());
-        let with = |name: &str, image: &str| MixOverride::WithImage {
-            instance_type: name.into(),
-            image: image.into(),
-        };
-        let of = |overrides: Vec<MixOverride>| InstancesMix {
+    fn of_types(overrides: Vec<MixOverride>) -> InstancesMix {
+        InstancesMix {
             overrides,
             on_demand_base: 0,
             on_demand_percentage: 100,
-            on_demand_strategy: OnDemandStrategy::Prioritized,
+            on_demand_strategy: OnDemandStrategy::LowestPrice,
             spot_strategy: SpotStrategy::LowestPrice,
             spot_max_price: None,
-        };
-        let both = |image: &str| of(vec![plain("m7i.large"), with("m7g.large", image)]);
-        let x86 = of(vec![plain("m7i.large")]);
+        }
+    }
+
+    /// `x86` and `arm` are the types of a pool, of which the first boot the image of the launch template.
+    fn check_images_of_version(x86: &MixTypes, arm: &MixTypes) {
+        let plain = |types: &MixTypes| MixOverride { types: types.clone(), image: None };
+        let with = |types: &MixTypes, image: &str| MixOverride { image: Some(image.into()), ..plain(types) };
+        let both = |image: &str| of_types(vec![plain(x86), with(arm, image)]);
+        let only_x86 = of_types(vec![plain(x86)]);
         let (image, wanted) = (ImageId::new("ami-1"), both("ami-3"));
         for wanted in [None, Some(&wanted)] {
             assert_eq!(both("ami-2").with_other_image(Some(&image), wanted), both("ami-1"));
-            assert_eq!(both("ami-2").with_other_image(None, wanted), x86);
-            assert_eq!(x86.clone().with_other_image(Some(&image), wanted), x86, "none of these is arm64");
+            assert_eq!(both("ami-2").with_other_image(None, wanted), only_x86);
+            let same = only_x86.clone().with_other_image(Some(&image), wanted);
+            assert_eq!(same, only_x86, "none of these is arm64");
         }
-        let confused = of(vec![with("m7i.large", "ami-2"), plain("m7g.large")]);
+        let confused = of_types(vec![with(x86, "ami-2"), plain(arm)]);
         assert_eq!(confused.clone().with_other_image(Some(&image), Some(&wanted)), both("ami-1"));
-        assert_eq!(confused.with_other_image(None, Some(&wanted)), x86);
+        assert_eq!(confused.with_other_image(None, Some(&wanted)), only_x86);
+    }
+
+    #[test]
+    fn the_types_of_a_mix_that_boot_another_image_get_that_of_the_version() {
+        let [x86, arm] = ["m7i.large", "m7g.large"].map(|name| MixTypes::Named(name.into()));
+        check_images_of_version(&x86, &arm);
+    }
+
+    #[test]
+    fn sets_of_attributes_that_boot_another_image_get_that_of_the_version() {
+        let [x86, arm] = ["intel", "amazon-web-services"].map(|maker| {
+            MixTypes::Requirements(Requirements {
+                lists: [(List::CpuManufacturers, [maker.to_owned()].into())].into(),
+                ..Requirements::default()
+            })
+        });
+        check_images_of_version(&x86, &arm);
     }
 
     #[test]

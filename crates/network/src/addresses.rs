@@ -1,8 +1,9 @@
 //! How the ranges of a network are carved into subnets.
 //!
 //! Private subnets get the lowest free place, public ones the highest: the space in between is for zones that
-//! are added later. Existing subnets keep their ranges, so another zone moves nothing, and a network that
-//! exists in part gets the same ranges as a new one.
+//! are added later. Those for Pods get the lowest free place of ranges that are further ones of the VPC, if it has any.
+//! Existing subnets keep their ranges, so another zone moves nothing, and a network that exists in part gets the same
+//! ranges as a new one.
 
 use crate::desired::Tier;
 use foo_model::Zone;
@@ -68,7 +69,7 @@ pub enum Unfit {
     Taken(String, Ipv4Net, Ipv4Net),
     /// There is room for the subnets of some of the zones only.
     NoRoom {
-        /// Prefix length of each tier's subnets.
+        /// Prefix length of the subnets of each tier that uses these ranges.
         sizes: BTreeMap<Tier, u8>,
         /// Where they were to be.
         ranges: Vec<Ipv4Net>,
@@ -87,20 +88,27 @@ pub fn key(tier: Tier, zone: &Zone) -> String {
     format!("{tier}/{zone}")
 }
 
-/// Prefix length of a tier's subnets in a VPC of this size, if the spec has none. With private subnets of an eighth and public
-/// ones of a 64th, seven zones have room; no region has more than six.
-fn usual_size(tier: Tier, vpc: Ipv4Net) -> u8 {
+/// Prefix length of a tier's subnets in ranges of which the first has this size, if the spec has none. With private subnets of an
+/// eighth and public ones of a 64th, seven zones have room; no region has more than six. With subnets for Pods of an eighth, eight
+/// zones have room in a range of their own.
+fn usual_size(tier: Tier, range: Ipv4Net) -> u8 {
     let smaller = match tier {
-        Tier::Private => 3,
+        Tier::Private | Tier::Pods => 3,
         Tier::Public => 6,
     };
-    vpc.prefix_len().saturating_add(smaller).min(SMALLEST)
+    range.prefix_len().saturating_add(smaller).min(SMALLEST)
 }
 
-/// Prefix length of each tier's subnets in a VPC whose first range is `vpc`: the requested one, or one that suits the
-/// VPC.
-pub fn sizes(requested: impl IntoIterator<Item = (Tier, Option<u8>)>, vpc: Ipv4Net) -> BTreeMap<Tier, u8> {
-    let size = |(tier, size): (Tier, Option<u8>)| (tier, size.unwrap_or_else(|| usual_size(tier, vpc)));
+/// Prefix length of each tier's subnets in a VPC with these ranges: the requested one, or one that suits the first range that the
+/// tier uses.
+pub fn sizes(
+    requested: impl IntoIterator<Item = (Tier, Option<u8>)>,
+    ranges: &[Ipv4Net],
+) -> BTreeMap<Tier, u8> {
+    // The first range of other tiers is the same with and without subnets for Pods.
+    let first = |tier| ranges_of(tier, ranges, PodSubnets::Requested).first().copied().unwrap_or_default();
+    let size =
+        |(tier, size): (Tier, Option<u8>)| (tier, size.unwrap_or_else(|| usual_size(tier, first(tier))));
     requested.into_iter().map(size).collect()
 }
 
@@ -171,12 +179,13 @@ pub fn carve(carving: &Carving) -> Result<Vec<Carved>, Unfit> {
     let mut used: Vec<Ipv4Net> = carving.existing.values().chain(&carving.foreign).copied().collect();
     let mut carved = Vec::new();
     for (number, zone) in carving.zones.iter().enumerate() {
-        for tier in [Tier::Private, Tier::Public] {
+        for tier in [Tier::Private, Tier::Public, Tier::Pods] {
             let Some(size) = carving.sizes.get(&tier) else { continue };
             let key = key(tier, zone);
             let kept = carving.existing.get(&key).copied();
-            let Some(range) = kept.or_else(|| first_free(tier, *size, &carving.ranges, &used)) else {
-                return Err(no_room(carving, number));
+            let ranges = carving.ranges_of(tier);
+            let Some(range) = kept.or_else(|| first_free(tier, *size, &ranges, &used)) else {
+                return Err(no_room(carving, &ranges, number));
             };
             used.push(range);
             carved.push(Carved { key, tier, zone: zone.clone(), range });
@@ -185,25 +194,61 @@ pub fn carve(carving: &Carving) -> Result<Vec<Carved>, Unfit> {
     Ok(carved)
 }
 
-/// The lowest free place for a private subnet, or the highest for a public one, in the first range that has any.
+impl Carving {
+    /// The ranges in which a tier has its subnets, in the order in which they are filled.
+    fn ranges_of(&self, tier: Tier) -> Vec<Ipv4Net> {
+        let requested = self.sizes.contains_key(&Tier::Pods);
+        ranges_of(tier, &self.ranges, if requested { PodSubnets::Requested } else { PodSubnets::None })
+    }
+}
+
+/// Whether a network has subnets for Pods.
+#[derive(Clone, Copy)]
+enum PodSubnets {
+    Requested,
+    None,
+}
+
+/// The ranges of a VPC in which a tier has its subnets. Further ranges of the blocks that AWS recommends for Pods are for subnets of
+/// Pods alone. Without any, these subnets are in the other further ranges, and without those in the first range.
+fn ranges_of(tier: Tier, ranges: &[Ipv4Net], pods: PodSubnets) -> Vec<Ipv4Net> {
+    let further = ranges.get(1..).unwrap_or_default();
+    let (of_pods, others): (Vec<Ipv4Net>, Vec<Ipv4Net>) =
+        further.iter().copied().partition(|it| is_for_pods(*it));
+    match (tier, pods) {
+        (Tier::Pods, PodSubnets::Requested | PodSubnets::None) => {
+            let first_of = [of_pods, others].into_iter().find(|ranges| !ranges.is_empty());
+            first_of.unwrap_or_else(|| ranges.to_vec())
+        }
+        (Tier::Private | Tier::Public, PodSubnets::Requested) => {
+            ranges.iter().take(1).copied().chain(others).collect()
+        }
+        (Tier::Private | Tier::Public, PodSubnets::None) => ranges.to_vec(),
+    }
+}
+
+/// The lowest free place for a private subnet or one for Pods, or the highest for a public one, in the first range that has any.
 fn first_free(tier: Tier, size: u8, ranges: &[Ipv4Net], used: &[Ipv4Net]) -> Option<Ipv4Net> {
     let is_free = |place: &Ipv4Net| !used.iter().any(|other| overlap(*other, *place));
     ranges.iter().find_map(|range| {
         let mut places = range.subnets(size).ok()?;
         match tier {
-            Tier::Private => places.find(is_free),
+            Tier::Private | Tier::Pods => places.find(is_free),
             Tier::Public => places.filter(is_free).last(),
         }
     })
 }
 
-fn no_room(carving: &Carving, fit: usize) -> Unfit {
-    let (sizes, ranges) = (carving.sizes.clone(), carving.ranges.clone());
-    Unfit::NoRoom { sizes, ranges, fit, zones: carving.zones.len() }
+/// What is reported of these ranges, with the tiers that share them.
+fn no_room(carving: &Carving, ranges: &[Ipv4Net], fit: usize) -> Unfit {
+    let here = carving.sizes.iter().filter(|(tier, _)| carving.ranges_of(**tier) == ranges);
+    let sizes = here.map(|(tier, size)| (*tier, *size)).collect();
+    Unfit::NoRoom { sizes, ranges: ranges.to_vec(), fit, zones: carving.zones.len() }
 }
 
 /// A number for each subnet's /64 in the VPC's /56: existing ones keep foreign, the others get the lowest that is free for their
-/// tier, in the order of their keys.
+/// tier, in the order of their keys. Subnets for Pods have none: custom networking is for IPv4 only (Amazon EKS User Guide, "Deploy
+/// Pods in alternate subnets with custom networking").
 ///
 /// # Errors
 ///
@@ -219,6 +264,7 @@ pub fn ipv6_indices(
         let places = match tier {
             Tier::Private => 0..=FIRST_PUBLIC_INDEX - 1,
             Tier::Public => FIRST_PUBLIC_INDEX..=u8::MAX,
+            Tier::Pods => continue,
         };
         let free = || places.clone().find(|index| !used.contains(index));
         let index = existing.get(key).copied().or_else(free);
@@ -284,6 +330,12 @@ const fn block(address: [u8; 4], prefix: u8) -> Ipv4Net {
 
 fn is_private(range: Ipv4Net) -> bool {
     PRIVATE.iter().any(|block| block.contains(&range))
+}
+
+/// Whether it is in one of the blocks that the Amazon EKS User Guide recommends for Pods ("Deploy Pods in alternate subnets with custom
+/// networking"): those of [`PRIVATE`] behind RFC 1918.
+fn is_for_pods(range: Ipv4Net) -> bool {
+    PRIVATE.iter().skip(OF_RFC_1918).any(|block| block.contains(&range))
 }
 
 /// Whether AWS adds a range to a VPC that has this one as its `number`th (Amazon VPC User Guide, "IPv4 CIDR block association

@@ -6,7 +6,7 @@
 mod facts;
 mod leftovers;
 
-use crate::desired::{DeletionPolicy, DesiredVpc, Leftovers};
+use crate::desired::{Connection, DeletionPolicy, DesiredVpc, Leftovers};
 use crate::recorded::Origin;
 use crate::role::Role;
 use crate::{Action, Desired, Memory, Observed, Plan, Recorded};
@@ -70,7 +70,7 @@ fn is_tagged(desired: &Desired, action: &Action, tags: &Tags) -> bool {
 }
 
 /// Everything that a call changes or deletes carries our tag; routes, rules and associations count by their table or group. Left-overs
-/// of the workload cluster count by the tags that its controllers give.
+/// of the workload cluster count by the tags that its controllers give, what belongs to the connection with EKS by the provider's rule.
 fn touches_only_own(facts: &Facts<'_>, action: &Action) -> bool {
     let leftovers = facts.desired.being_deleted && facts.desired.leftovers == Leftovers::Delete;
     let targets = match action.change.facts().effect {
@@ -81,6 +81,7 @@ fn touches_only_own(facts: &Facts<'_>, action: &Action) -> bool {
     targets.into_iter().all(|target| match target {
         Target::Part(id) => {
             facts.is_own(id)
+                || is_of_the_connection(facts, &action.change)
                 || (leftovers && is_rule_or_group(&action.change) && facts.is_leftover(id))
                 || (leftovers && is_of_an_endpoint(&action.change) && facts.is_of_guardduty(id))
         }
@@ -90,6 +91,23 @@ fn touches_only_own(facts: &Facts<'_>, action: &Action) -> bool {
             (leftovers && facts.is_leftover(id)) || (facts.desired.being_deleted && facts.is_idle_of_cni(id))
         }
     })
+}
+
+/// Whether it adds the provider's rule to the cluster security group that nodes are to be connected with, revokes it from any other or while
+/// the network is being deleted, or deletes such a group that EKS left.
+fn is_of_the_connection(facts: &Facts<'_>, change: &Change) -> bool {
+    match change {
+        Change::AuthorizeSecurityGroupIngress { group, rules } => {
+            facts.desired.connection == Connection::With(group.clone()) && facts.are_of_the_connection(rules)
+        }
+        Change::RevokeSecurityGroupIngress { group, rules } => {
+            let is_over =
+                facts.desired.being_deleted || facts.desired.connection != Connection::With(group.clone());
+            is_over && facts.are_of_the_connection(rules)
+        }
+        Change::DeleteSecurityGroup { group } => facts.desired.being_deleted && facts.was_connected(group),
+        _ => false,
+    }
 }
 
 /// The plan creates and changes nothing in a network that carries another management cluster's tag, except that it may adopt it.

@@ -51,6 +51,8 @@ pub(crate) enum Weight {
     Pending,
     /// A person or another program changed it, and the drift policy leaves it like that.
     Drifted,
+    /// The part is as requested as far as that is possible, and something about that is worth knowing.
+    Noted,
 }
 
 impl Draft {
@@ -90,7 +92,10 @@ impl Draft {
 
     /// Says something about a role.
     pub(crate) fn note(&mut self, role: &Role, weight: Weight, reason: Reason, message: impl Into<String>) {
-        self.unsettled |= weight != Weight::Drifted;
+        self.unsettled |= match weight {
+            Weight::Failed | Weight::Pending => true,
+            Weight::Drifted | Weight::Noted => false,
+        };
         self.notes.push(Note { role: role.clone(), weight, reason, message: message.into() });
     }
 

@@ -4,7 +4,8 @@ use crate::draft::Draft;
 use crate::report::Report;
 use crate::situation::{Situation, situation};
 use crate::steps::{
-    begin, delete, endpoints, foreign, gateways, groups, nat, reads, routes, subnets, tags, unwanted, vpc,
+    begin, connection, delete, endpoints, foreign, gateways, groups, nat, reads, routes, subnets, tags,
+    unwanted, vpc,
 };
 use crate::summary;
 use crate::{Desired, Memory, Observed, Plan, Recorded};
@@ -40,6 +41,7 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
         nat::ensure(situation, draft);
         routes::ensure(situation, draft);
         groups::ensure(situation, draft);
+        connection::ensure(situation, draft);
         endpoints::ensure(situation, draft);
         tags::ensure(situation, draft);
         unwanted::remove(situation, draft);

@@ -61,7 +61,7 @@ fn part(situation: &Situation<'_>, draft: &Draft, kind: ConditionKind) -> Condit
     notes.sort_by_key(|it| it.weight);
     let wanted: Vec<&Role> =
         situation.wanted.roles.iter().filter(|role| condition_of(role) == kind).collect();
-    if let Some(worst) = notes.first() {
+    if let Some(worst) = notes.first().filter(|it| it.weight != Weight::Noted) {
         let status = if worst.weight == Weight::Drifted { Status::True } else { Status::False };
         return condition(kind, status, worst.reason, message(&notes));
     }
@@ -79,7 +79,7 @@ fn part(situation: &Situation<'_>, draft: &Draft, kind: ConditionKind) -> Condit
     let users_vpc = kind == ConditionKind::VpcReady;
     let reason =
         if wanted.is_empty() && !users_vpc { Reason::NothingRequested } else { Reason::NetworkAsRequested };
-    condition(kind, Status::True, reason, String::new())
+    condition(kind, Status::True, reason, message(&notes))
 }
 
 fn exists(situation: &Situation<'_>, role: &Role) -> bool {

@@ -17,14 +17,12 @@ pub(crate) fn of(desired: &Desired, role: &Role) -> Tags {
     let subnet = role.subnet().and_then(|key| desired.subnets.iter().find(|it| it.key == key));
     tags.entry("Name".to_owned()).or_insert_with(|| name(desired, role));
     if let Some(subnet) = subnet {
-        let elb = match subnet.tier {
-            Tier::Public => "kubernetes.io/role/elb",
-            Tier::Private => "kubernetes.io/role/internal-elb",
-        };
-        tags.insert(elb.to_owned(), "1".to_owned());
-        // The AWS Load Balancer Controller passes over subnets that have such tags of other clusters only (its documentation,
-        // "Subnet Auto-Discovery").
-        tags.extend(of_kubernetes(desired));
+        if let Some(elb) = of_load_balancers(subnet.tier) {
+            tags.insert(elb.to_owned(), "1".to_owned());
+            // The AWS Load Balancer Controller passes over subnets that have such tags of other clusters only (its documentation,
+            // "Subnet Auto-Discovery").
+            tags.extend(of_kubernetes(desired));
+        }
         tags.extend(subnet.tags.clone());
     }
     if let Some(group) = group(desired, role) {
@@ -36,6 +34,16 @@ pub(crate) fn of(desired: &Desired, role: &Role) -> Tags {
     tags.insert(TAG_NETWORK.to_owned(), desired.network_id.clone());
     tags.insert(TAG_ROLE.to_owned(), role.to_string());
     tags
+}
+
+/// The tag by which cloud controllers find subnets for load balancers. A subnet for Pods has neither that nor the tag of the
+/// cluster: these controllers may also choose a subnet that has the latter alone.
+fn of_load_balancers(tier: Tier) -> Option<&'static str> {
+    match tier {
+        Tier::Public => Some("kubernetes.io/role/elb"),
+        Tier::Private => Some("kubernetes.io/role/internal-elb"),
+        Tier::Pods => None,
+    }
 }
 
 fn of_kubernetes(desired: &Desired) -> Option<(String, String)> {

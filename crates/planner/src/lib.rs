@@ -8,6 +8,7 @@
 //! * the crate `foo-model`: the nouns;
 //! * `input`: [`desired`] and [`observed`], `output`: [`action`] and [`report`];
 //! * [`memory`]: what earlier passes left behind, the third input;
+//! * [`capacity_block`]: the desired state while the pool's Capacity Block has not started, or ends;
 //! * `situation`: facts derived from the inputs; it decides nothing;
 //! * `draft`: a plan while the steps add to it;
 //! * `steps`: one file per question, each makes one decision;
@@ -33,6 +34,7 @@
 //! 5. The observer sees that the instance has left the group. The manager asks EC2 whether it is terminated, removes
 //!    the finalizer, and removes the id from the list of provider ids.
 
+pub mod capacity_block;
 pub mod check;
 mod draft;
 pub mod forecast;

@@ -1,5 +1,6 @@
 //! The order of the questions.
 
+use crate::capacity_block;
 use crate::desired::{Desired, Goal};
 use crate::draft::Draft;
 use crate::memory::Memory;
@@ -24,11 +25,16 @@ const HEALTH_AGAIN: Duration = Duration::from_secs(5);
 /// actions in order and records the result of each in the returned memory with [`Memory::completed`].
 pub fn plan(desired: &Desired, observed: &Observed, memory: &Memory) -> Plan {
     let memory = memory.absorbed(observed);
+    let in_force = capacity_block::in_force(desired, observed);
+    let desired: &Desired = &in_force;
     let situation = Situation::new(desired, observed, &memory);
     let mut draft = Draft::new(memory.clone());
     let knows_awss = observed.aws_clock.agreement.proves_ages();
     if !(situation.knows_ages() && knows_awss) {
         draft.wake_at(observed.now.plus(CLOCKS_AGAIN));
+    }
+    for at in capacity_block::wakes(desired, observed) {
+        draft.wake_at(at);
     }
     size::update_timers(&situation, &mut draft);
     template::update_timers(&situation, &mut draft);

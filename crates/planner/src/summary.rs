@@ -3,20 +3,23 @@
 //! Conditions come in the order of `ConditionKind`: Ready, Paused, CredentialsReady, LaunchTemplateReady,
 //! AutoScalingGroupReady, CapacityAvailable, ScalingUp, ScalingDown, RollingOut, Remediating, Deleting. All
 //! of them are always present; AutoscalerReady is present only if the autoscaler's annotations are invalid, and
-//! WarmPoolReady only if the spec names a warm pool or the provider has one. A message stays the same while its cause
-//! stays the same: it has counts and names, and of times only the end of a wait.
+//! WarmPoolReady only if the spec names a warm pool or the provider has one, CapacityBlockReady only while the pool runs in a
+//! Capacity Block. A message stays the same while its cause stays the same: it has counts and names, and of times only the end of a
+//! wait.
 //!
 //! A new condition is a `ConditionKind` in `output/report.rs`, its function in `conditions.rs`, and an entry of
 //! `NEEDED` in `ready.rs` if `Ready` needs it; also a variant of `ConditionType` in the controller's metrics, and a
 //! place and a section of the documentation (`foo_model::reason`). A condition of a network is in `output/report.rs`
 //! and `summary.rs` of `foo-network`.
 
+mod capacity_block;
 mod conditions;
 mod parts;
 mod ready;
 mod replacing;
 mod warm_pool;
 
+pub(crate) use capacity_block::capacity_block_ready;
 pub(crate) use conditions::conditions;
 pub(crate) use replacing::rollout;
 
@@ -25,10 +28,14 @@ use crate::draft::Draft;
 use crate::memory::SHORT_FOR;
 use crate::observed::{Ec2State, MoveBlock};
 use crate::report::{Counts, MachineReport, NextObservation, OutsideReport, Pace, TemplateReport};
-use crate::situation::{ContentState, MachineState, Member, Situation, View, is_awaited};
+use crate::situation::{ContentState, MachineState, Member, Situation, View, awaits_read, is_awaited};
 use foo_model::group::TemplateChoice;
 use foo_model::{InstanceId, LifecycleState, NodeState, SpecHash, Timestamp};
 use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// How soon a pool is planned again that waits for a read of its group: its pace has the group read before.
+const READ_SOON: Duration = Duration::from_secs(5);
 
 /// Whether the pool's infrastructure exists: the group does, and if the pool desires instances, one is in
 /// service. An instance that is still launching may never come up.
@@ -167,7 +174,10 @@ pub(crate) fn next_observation(situation: &Situation<'_>, draft: &Draft) -> Next
     let now = situation.observed.now;
     let settling = (!situation.is_settled()).then_some(situation.observed.size_decisions_from);
     let short = draft.memory.short_since.map(|since| since.plus(SHORT_FOR)).filter(|at| *at > now);
-    let timers: [Option<Timestamp>; 4] = [settling, short, draft.memory.next_deadline(), draft.next_timer()];
+    // A read that shows nothing new wakes no pool.
+    let reading = awaits_read(situation).then(|| now.plus(READ_SOON));
+    let timers: [Option<Timestamp>; 5] =
+        [settling, short, reading, draft.memory.next_deadline(), draft.next_timer()];
     let after = timers.into_iter().flatten().min().map(|at| now.until(at));
     // A move waits for a paused pool that blocks it.
     let paused = situation.desired.pause.is_some() && situation.observed.move_block == MoveBlock::Free;

@@ -7,7 +7,7 @@ use crate::account::Account;
 use crate::eks::too_few;
 use crate::report::Report;
 use crate::topology::Topology;
-use foo_api::cluster::{self, ManagedNetwork, NoRange, RequestedZones, SubnetType};
+use foo_api::cluster::{self, ManagedNetwork, NoRange, RequestedZones, SubnetSpec, SubnetType};
 use foo_model::Zone;
 use foo_model::network::{Kind, Quotas, ZoneInfo};
 use foo_network::addresses::{self, Carving};
@@ -64,7 +64,7 @@ fn ranges_fit(network: &ManagedNetwork) -> Result<(), String> {
         return addresses::check_listed(&ranges, &subnets).map_err(|unfit| unfit.to_string());
     }
     let types = network.requested_types().into_iter().map(|(of, size)| (tier(of), size));
-    let sizes = addresses::sizes(types, ranges.first().copied().unwrap_or_default());
+    let sizes = addresses::sizes(types, &ranges);
     // Zone names do not matter here, only their count.
     let zones = (0..network.requested_zones().count()).map(|number| Zone::new(number.to_string())).collect();
     let carving = Carving { ranges, sizes, zones, existing: BTreeMap::new(), foreign: Vec::new() };
@@ -75,6 +75,7 @@ fn tier(of: SubnetType) -> Tier {
     match of {
         SubnetType::Private => Tier::Private,
         SubnetType::Public => Tier::Public,
+        SubnetType::Pods => Tier::Pods,
     }
 }
 
@@ -113,6 +114,7 @@ fn nat_zones(
 /// The zones of subnets, each once. The manager's subnets are in the order of their zones, too.
 struct Tiers {
     public: Vec<Zone>,
+    /// Of those that use the route table of private subnets.
     private: Vec<Zone>,
 }
 
@@ -120,8 +122,10 @@ struct Tiers {
 fn tiers(network: &ManagedNetwork, region: &str, known: &BTreeMap<Zone, ZoneInfo>) -> Result<Tiers, String> {
     let zone = |name: &String| Zone::new(name.as_str());
     let (all, tiers): (Vec<Zone>, Tiers) = if let Some(list) = network.listed_subnets() {
-        let of = |tier| in_order(list.iter().filter(|it| it.subnet_type == tier).map(|it| zone(&it.zone)));
-        let tiers = Tiers { public: of(SubnetType::Public), private: of(SubnetType::Private) };
+        let (private, public): (Vec<_>, Vec<_>) =
+            list.iter().partition(|it| tier(it.subnet_type).is_routed_privately());
+        let of = |subnets: &[&SubnetSpec]| in_order(subnets.iter().map(|it| zone(&it.zone)));
+        let tiers = Tiers { public: of(&public), private: of(&private) };
         (list.iter().map(|it| zone(&it.zone)).collect(), tiers)
     } else {
         let all: Vec<Zone> = match network.requested_zones() {
@@ -129,8 +133,10 @@ fn tiers(network: &ManagedNetwork, region: &str, known: &BTreeMap<Zone, ZoneInfo
             RequestedZones::Counted(count) => choosable(known).take(count).cloned().collect(),
         };
         let types = network.requested_types();
-        let of = |tier| in_order(all.iter().filter(|_| types.contains_key(&tier)).cloned());
-        let tiers = Tiers { public: of(SubnetType::Public), private: of(SubnetType::Private) };
+        let in_all = |there: bool| in_order(all.iter().filter(|_| there).cloned());
+        let private = types.keys().any(|it| tier(*it).is_routed_privately());
+        let public = types.contains_key(&SubnetType::Public);
+        let tiers = Tiers { public: in_all(public), private: in_all(private) };
         (all, tiers)
     };
     let is_there = |zone: &Zone| known.get(zone).is_some_and(|info| info.is_availability_zone);

@@ -72,9 +72,10 @@ pub(super) fn no_fewer_zones() -> Rule {
         format!("(has({of}.zones) ? (has({of}.zones.count) ? {of}.zones.count : size({of}.zones.names)) : 3)")
     };
     let (old, new) = (number("OLD"), number("NEW"));
-    let (private, public) = (how_many(&is_subnet("private/")), how_many(&is_subnet("public/")));
+    let there = ["private/", "public/", "pods/"].map(|tier| how_many(&is_subnet(tier)));
+    let enough = there.map(|there| format!("{new} >= {there}")).join(" && ");
     managed(&format!(
-        "{new} >= {old} || (has(NEW.zones) && has(NEW.zones.names)) || !({KNOWN}) || ({new} >= {private} && {new} >= {public})"
+        "{new} >= {old} || (has(NEW.zones) && has(NEW.zones.names)) || !({KNOWN}) || ({enough})"
     ))
     .message(ZONES)
 }
@@ -92,16 +93,20 @@ pub(super) fn no_zone_removed() -> Rule {
 
 const ZONES: &str = "zones with subnets cannot be removed from network.managed.zones: instances and load balancers may be in the subnets";
 
-/// The type of subnets that exist. There are always private ones.
+/// The type of subnets that exist. There are always private ones; public ones are among the default, those for Pods are not.
 pub(super) fn no_type_removed() -> Rule {
-    let public = exists(&is_subnet("public/"));
-    managed(&format!(
-        "!has(NEW.subnets) || !has(NEW.subnets.types) || 'Public' in NEW.subnets.types || \
-         (has(OLD.subnets) && has(OLD.subnets.types) && !('Public' in OLD.subnets.types)) || !{public}"
-    ))
-    .message(
-        "types of which there are subnets cannot be removed from network.managed.subnets.types: load balancers may be in \
-         the subnets",
+    let (public, pods) = (exists(&is_subnet("public/")), exists(&is_subnet("pods/")));
+    let types = |of: &str| format!("(has({of}.subnets) && has({of}.subnets.types))");
+    let (old, new) = (types("OLD"), types("NEW"));
+    let keeps_public = format!(
+        "!{new} || 'Public' in NEW.subnets.types || ({old} && !('Public' in OLD.subnets.types)) || !{public}"
+    );
+    let keeps_pods = format!(
+        "({new} && 'Pods' in NEW.subnets.types) || !({old} && 'Pods' in OLD.subnets.types) || !{pods}"
+    );
+    managed(&format!("({keeps_public}) && ({keeps_pods})")).message(
+        "types of which there are subnets cannot be removed from network.managed.subnets.types: load balancers or Pods may \
+         be in the subnets",
     )
 }
 
@@ -116,7 +121,7 @@ pub(super) fn same_sizes() -> Rule {
         let there = exists(&is_subnet(&format!("{which}/")));
         format!("({} == {} || !{there})", size("NEW", which), size("OLD", which))
     };
-    managed(&format!("{} && {}", same("private"), same("public"))).message(
+    managed(&["private", "public", "pods"].map(same).join(" && ")).message(
         "network.managed.subnets.sizes cannot be added, changed or removed once there are such subnets: AWS cannot resize \
          a subnet",
     )

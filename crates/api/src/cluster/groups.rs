@@ -8,8 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Rules of the network's security groups, in addition to those that the provider creates: nodes reach each other and the
-/// API server, and the API server reaches kubelets and webhooks. All outbound traffic is allowed.
+/// Rules of the network's security groups, in addition to those that the provider creates: nodes reach each other, by
+/// Elastic Fabric Adapters too, and the API server, and the API server reaches kubelets and webhooks. All outbound traffic
+/// is allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(validation = group_exists("controlPlane"), validation = group_exists("node"), validation = group_of_additional_exists())]
@@ -24,6 +25,11 @@ pub struct SecurityGroups {
     #[schemars(length(max = 30))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
     pub node: Vec<SecurityGroupRule>,
+    /// Whether the group `node` and the cluster security group, which Amazon EKS creates for the cluster of a FooControlPlane,
+    /// allow all traffic of each other. Managed node groups, Fargate Pods and Nodes of EKS Auto Mode have the latter. Can
+    /// change at any time; `driftPolicy` does not apply to these rules. Default: `Separate`.
+    #[serde(default)]
+    pub cluster_security_group: ClusterSecurityGroup,
     /// Tags of the groups that every cluster has, for controllers that find security groups by them: Karpenter, for example.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<GroupTags>,
@@ -33,6 +39,17 @@ pub struct SecurityGroups {
     #[schemars(length(max = 8))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
     pub additional: Vec<NamedGroup>,
+}
+
+/// Whether nodes and what has the cluster security group of EKS can connect to each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum ClusterSecurityGroup {
+    /// The provider adds no rules for that.
+    #[default]
+    Separate,
+    /// The provider adds a rule to each of the two groups. It changes nothing else in the group of EKS, revokes both rules
+    /// while EKS deletes the cluster, and deletes the group with the network if EKS could not because of the rule in `node`.
+    Connected,
 }
 
 /// Tags of security groups, in addition to those of everything.

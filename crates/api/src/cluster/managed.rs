@@ -46,7 +46,8 @@ pub struct ManagedNetwork {
     #[x_kube(validation = is_range(Of::Itself), validation = begins_it(Of::Itself), validation = is_private(Of::Itself))]
     pub cidr: Option<String>,
     /// Further private IPv4 ranges of the VPC, /16 to /28, up to 4. Subnets that have no room in `cidr` are created
-    /// in them, in order. Ranges can be added; those that the VPC has cannot be removed.
+    /// in them, in order. With subnets of type `Pods`, those in `100.64.0.0/10` and `198.19.0.0/16` are for these alone.
+    /// Ranges can be added; those that the VPC has cannot be removed.
     #[serde(default, rename = "secondaryCIDRs", skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 4), inner(length(max = 18)))]
     #[x_kube(
@@ -200,7 +201,7 @@ pub struct ManagedSubnets {
     /// Which subnets each zone has. Default: `Public` and `Private`. Types can be added; those of which
     /// there are subnets cannot be removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 2))]
+    #[schemars(length(min = 1, max = 3))]
     #[x_kube(
         merge_strategy = ListMerge::Set,
         validation = Rule::new("'Private' in self").message("a network needs private subnets: nodes and endpoints are in them")
@@ -243,6 +244,12 @@ pub struct SubnetTags {
     #[x_kube(validation = subnet_keys(), validation = lengths_of_keys(), validation = no_control_characters())]
     #[schemars(extend("maxProperties" = 10, "additionalProperties" = {"type": "string", "maxLength": 256}))]
     pub private: BTreeMap<String, String>,
+    /// Of subnets for Pods, up to 10. They have no tag of load balancers or of the cluster by themselves. The same keys are
+    /// reserved.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[x_kube(validation = subnet_keys(), validation = lengths_of_keys(), validation = no_control_characters())]
+    #[schemars(extend("maxProperties" = 10, "additionalProperties" = {"type": "string", "maxLength": 256}))]
+    pub pods: BTreeMap<String, String>,
 }
 
 /// Types of subnets.
@@ -253,6 +260,10 @@ pub enum SubnetType {
     Public,
     /// Without one. Nodes, internal load balancers and the interfaces of endpoints are in it.
     Private,
+    /// For addresses of Pods alone, with the routes of a private one: for custom networking of the VPC CNI, whose
+    /// ENIConfigs name the subnet of each zone. Nodes, load balancers and control planes are not in it. It has no IPv6
+    /// range.
+    Pods,
 }
 
 /// Sizes of computed subnets, as prefix lengths: 24 is a range of 256 addresses, of which AWS reserves 5.
@@ -269,6 +280,11 @@ pub struct SubnetSizes {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 16, max = 28))]
     pub public: Option<i32>,
+    /// Prefix length of subnets for Pods, 16 to 28. Default: 3 more than that of the range in which the first of them is
+    /// (19 for a /16: 8187 addresses), at most 28.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 16, max = 28))]
+    pub pods: Option<i32>,
 }
 
 /// One subnet of a list.
@@ -278,7 +294,7 @@ pub struct SubnetSpec {
     /// Name of the subnet, unique in the list: part of its role and of its tag `Name`.
     #[schemars(length(min = 1, max = 40), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
     pub name: String,
-    /// Whether it is public or private.
+    /// Whether it is public, private, or for Pods alone.
     #[serde(rename = "type")]
     pub subnet_type: SubnetType,
     /// Name of its Availability Zone, for example `eu-central-1a`.

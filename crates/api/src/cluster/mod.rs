@@ -11,7 +11,10 @@ mod status;
 mod tags;
 
 pub use endpoints::{Endpoint, EndpointName, EndpointType};
-pub use groups::{GroupTags, NamedGroup, Ports, RuleProtocol, RuleSource, SecurityGroupRule, SecurityGroups};
+pub use groups::{
+    ClusterSecurityGroup, GroupTags, NamedGroup, Ports, RuleProtocol, RuleSource, SecurityGroupRule,
+    SecurityGroups,
+};
 pub use managed::{
     Deletion, DriftPolicy, Egress, Leftovers, ManagedNetwork, ManagedSubnets, NatMode, SubnetSizes,
     SubnetSpec, SubnetTags, SubnetType, Zones,

@@ -76,6 +76,7 @@ impl ManagedNetwork {
             let size = match of {
                 SubnetType::Private => sizes.private,
                 SubnetType::Public => sizes.public,
+                SubnetType::Pods => sizes.pods,
             };
             (*of, size.and_then(|size| u8::try_from(size).ok()))
         };

@@ -58,9 +58,13 @@ pub struct NetworkStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 50), inner(length(max = 18)))]
     pub cidrs: Vec<String>,
-    /// Subnets, sorted by id.
+    /// Subnets into which instances can be launched, sorted by id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subnets: Vec<SubnetStatus>,
+    /// Of a managed network: subnets of type `Pods`, sorted by id. No instance is launched into them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 100))]
+    pub pod_subnets: Vec<SubnetStatus>,
     /// Ids of the security groups that every instance of the cluster gets, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub security_groups: Vec<String>,
@@ -90,9 +94,19 @@ pub struct NetworkStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub kubernetes_cluster: Option<String>,
+    /// Of a managed network: ids of the cluster security groups of EKS that nodes were connected with
+    /// (`securityGroups.clusterSecurityGroup`), as long as they exist and that is requested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 100))]
+    pub cluster_security_groups: Vec<String>,
 }
 
 impl NetworkStatus {
+    /// The subnets of instances, and then those of Pods.
+    pub fn all_subnets(&self) -> impl Iterator<Item = &SubnetStatus> + Clone {
+        self.subnets.iter().chain(&self.pod_subnets)
+    }
+
     /// The subnets of a pool whose spec names none: those in its failure domains, or in all zones if it has no failure domains;
     /// of these the private ones, unless all are public.
     pub fn default_subnets(&self, failure_domains: &[String]) -> Vec<&SubnetStatus> {

@@ -27,7 +27,9 @@ const RANGE: &str = r"^[0-9a-f:.]+/[0-9]{1,3}$";
     validation = Rule::new("!has(self.serviceCIDR) || !has(self.ipFamily) || self.ipFamily != 'ipv6'")
         .message("serviceCIDR is an IPv4 range: EKS assigns the range of Services of an IPv6 cluster"),
     validation = Rule::new("!has(self.accessEntries) || size(self.accessEntries) == 0 || !has(self.authenticationMode) || self.authenticationMode != 'CONFIG_MAP'")
-        .message("accessEntries need authenticationMode API or API_AND_CONFIG_MAP")
+        .message("accessEntries need authenticationMode API or API_AND_CONFIG_MAP"),
+    validation = Rule::new("!has(self.ipFamily) || self.ipFamily != 'ipv6' || !has(self.addons) || !self.addons.exists(addon, addon.customNetworking)")
+        .message("customNetworking of an add-on is for clusters with ipFamily ipv4")
 )]
 pub struct Eks {
     /// Name of the EKS cluster, unique per account and region. It must begin with `<namespace>_`, unless `allowedControlPlaneNames` of
@@ -299,7 +301,9 @@ pub struct AccessPolicy {
 #[serde(rename_all = "camelCase")]
 #[x_kube(
     validation = Rule::new("!has(self.serviceAccountRoleARN) || !has(self.podIdentities)")
-        .message("set either serviceAccountRoleARN or podIdentities")
+        .message("set either serviceAccountRoleARN or podIdentities"),
+    validation = Rule::new("!self.customNetworking || self.name == 'vpc-cni'")
+        .message("customNetworking is an option of the add-on vpc-cni")
 )]
 pub struct Addon {
     /// Name, for example `vpc-cni`.
@@ -315,6 +319,12 @@ pub struct Addon {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "any_object")]
     pub configuration_values: Option<Map<String, Value>>,
+    /// Whether the provider configures custom networking with the subnets of type `Pods` of the managed network. It adds
+    /// `env.AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG`, `env.ENI_CONFIG_LABEL_DEF` and `eniConfig`, with the first of these subnets by name in
+    /// each zone, to the configuration; a value that `configurationValues` has stays. Until these subnets exist, it neither creates nor
+    /// updates the add-on. Only for `vpc-cni`, in IPv4 clusters. Set `vpcCNI.customNetworking` of FooNodeConfigs, too. Default: false.
+    #[serde(default)]
+    pub custom_networking: bool,
     /// ARN of the IAM role of its service account (IAM roles for service accounts). Default: none.
     #[serde(default, rename = "serviceAccountRoleARN", skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 2048), regex(pattern = ROLE_ARN))]

@@ -280,11 +280,12 @@ pub const ROWS: &[Row] = &[
     },
     Row {
         thing: Thing::Capacity,
-        title: "Placement group, Capacity Reservation, host resource group, license configuration",
+        title: "Placement group, Capacity Reservation, Capacity Block, host resource group, license configuration",
         fields: &[
             (POOL, "spec.placement.groupName"),
             (POOL, "spec.placement.groupID"),
             (POOL, "spec.placement.hostResourceGroupARN"),
+            (POOL, "spec.capacityReservation.block.id"),
             (POOL, "spec.capacityReservation.id"),
             (POOL, "spec.capacityReservation.resourceGroupARN"),
             (POOL, "spec.licenseConfigurations[]"),
@@ -337,6 +338,7 @@ pub const ROWS: &[Row] = &[
             (CLUSTER, "spec.network.managed.securityGroups.tags.controlPlane{}"),
             (CLUSTER, "spec.network.managed.securityGroups.tags.node{}"),
             (CLUSTER, "spec.network.managed.subnets.list[].tags{}"),
+            (CLUSTER, "spec.network.managed.subnets.tags.pods{}"),
             (CLUSTER, "spec.network.managed.subnets.tags.private{}"),
             (CLUSTER, "spec.network.managed.subnets.tags.public{}"),
             (CLUSTER, "spec.network.managed.tags{}"),

@@ -38,13 +38,13 @@ pub struct Placement {
     pub host_resource_group_arn: Option<String>,
 }
 
-/// Which Capacity Reservations instances use. EC2 takes one of these fields at a time (EC2 API Reference,
+/// Which Capacity Reservations, or which Capacity Block, instances use. EC2 takes one of these fields at a time (EC2 API Reference,
 /// LaunchTemplateCapacityReservationSpecificationRequest).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(
-    validation = Rule::new("[has(self.preference), has(self.id), has(self.resourceGroupARN)].exists_one(given, given)")
-        .message("set exactly one of preference, id and resourceGroupARN")
+    validation = Rule::new("[has(self.preference), has(self.id), has(self.resourceGroupARN), has(self.block)].exists_one(given, given)")
+        .message("set exactly one of preference, id, resourceGroupARN and block")
 )]
 pub struct CapacityReservation {
     /// Whether instances use any reservation that matches them.
@@ -59,6 +59,37 @@ pub struct CapacityReservation {
     #[serde(default, rename = "resourceGroupARN", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2048), regex(pattern = patterns::RESOURCE_GROUP_ARN))]
     pub resource_group_arn: Option<String>,
+    /// Capacity Block for ML that all instances run in. The provider launches them when it has started, and drains all Machines
+    /// before EC2 terminates the instances at its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<CapacityBlock>,
+}
+
+/// A Capacity Block for ML (Auto Scaling User Guide, "Use Capacity Blocks for machine learning workloads").
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CapacityBlock {
+    /// Id of its Capacity Reservation. Change it when the block has ended: instances of another block are replaced only once
+    /// this one has started, and the provider does not know when that other block ends. `allowedCapacity` applies to it as well.
+    #[schemars(length(min = 1, max = 64), regex(pattern = patterns::CAPACITY_RESERVATION))]
+    pub id: String,
+    /// How long before EC2 begins to terminate the instances the provider deletes their Machines, all at once, in seconds. EC2
+    /// begins 30 minutes before the end of the block, and an hour before the end of one of `p6e` UltraServers. Give Pods as much
+    /// time as they need to end. Default: 1800.
+    #[serde(default = "drain_lead")]
+    #[schemars(range(min = 300, max = 86400))]
+    pub drain_lead_seconds: i32,
+}
+
+impl CapacityBlock {
+    /// The block with this id; everything else has its default.
+    pub fn of(id: String) -> Self {
+        Self { id, drain_lead_seconds: drain_lead() }
+    }
+}
+
+fn drain_lead() -> i32 {
+    1_800
 }
 
 /// Whether instances use open Capacity Reservations, as EC2 names it.

@@ -38,8 +38,8 @@ pub struct UserDataBucket {
         .message("either all of overrides have instanceType, or all have requirements"),
     validation = Rule::new("!has(self.overrides[0].requirements) || size(self.overrides) <= 4")
         .message("a group has at most 4 sets of requirements"),
-    validation = Rule::new("!has(self.overrides[0].requirements) || self.overrides.all(it, (has(it.requirements.architecture) ? it.requirements.architecture : 'x86_64') == (has(self.overrides[0].requirements.architecture) ? self.overrides[0].requirements.architecture : 'x86_64'))")
-        .message("all requirements need the same architecture: a pool of both architectures needs a list of instance types"),
+    validation = Rule::new("!has(self.overrides[0].requirements) || self.overrides.all(it, has(it.requirements.architecture) && it.requirements.architecture == 'arm64') || self.overrides.all(it, !has(it.requirements.architecture) || it.requirements.architecture != 'arm64') || self.overrides.all(it, !has(it.requirements.cpuManufacturers) || it.requirements.cpuManufacturers.all(maker, maker in (has(it.requirements.architecture) && it.requirements.architecture == 'arm64' ? ['amazon-web-services'] : ['intel', 'amd'])))")
+        .message("with requirements of both architectures, cpuManufacturers can be intel and amd for x86_64, and amazon-web-services for arm64"),
     validation = Rule::new("!has(self.onDemandStrategy) || self.onDemandStrategy != 'prioritized' || !has(self.overrides[0].requirements)")
         .message("onDemandStrategy prioritized needs a list of instance types: requirements have no order"),
     validation = Rule::new("!has(self.spotStrategy) || self.spotStrategy != 'capacity-optimized-prioritized' || !has(self.overrides[0].requirements)")
@@ -88,7 +88,8 @@ pub struct MixedInstancesOverride {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), regex(pattern = patterns::INSTANCE_TYPE))]
     pub instance_type: Option<String>,
-    /// Attributes of instance types: AWS launches any type that has them. A change concerns new instances only.
+    /// Attributes of instance types: AWS launches any type that has them. A change concerns new instances only, except that a second
+    /// architecture, or one that is removed, replaces the instances.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirements: Option<InstanceRequirements>,
 }

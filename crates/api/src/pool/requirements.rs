@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
         .message("localStorageTypes and totalLocalStorageGB need instance types with local storage: localStorage cannot be excluded")
 )]
 pub struct InstanceRequirements {
-    /// Architecture of the instance types. Auto Scaling launches types of the image's architecture, which has to be this one.
-    /// Default: `x86_64`.
+    /// Architecture of the instance types. Auto Scaling launches types of the image's architecture, which has to be this one. A pool
+    /// whose sets have both architectures needs an image of each (`ami`). Default: `x86_64`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub architecture: Option<ImageArchitecture>,
     /// Number of vCPUs. With `min`, cluster-autoscaler knows what a Node has at least.
@@ -36,7 +36,8 @@ pub struct InstanceRequirements {
     /// Memory per vCPU in GiB. Default: any.
     #[serde(default, rename = "memoryGiBPerVCPU", skip_serializing_if = "Option::is_none")]
     pub memory_gib_per_vcpu: Option<DecimalRange>,
-    /// Manufacturers of the processors. Default: any.
+    /// Manufacturers of the processors. If `overrides` has sets of both architectures, those of `x86_64` may have `intel` and `amd`, and
+    /// those of `arm64` `amazon-web-services`, which is then the default, too. Otherwise the default is any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 4))]
     #[x_kube(merge_strategy = ListMerge::Set)]
@@ -257,6 +258,20 @@ pub struct SmallestInstance {
 }
 
 impl InstanceRequirements {
+    /// Architecture of the instance types.
+    pub fn architecture(&self) -> ImageArchitecture {
+        self.architecture.unwrap_or(ImageArchitecture::X86_64)
+    }
+
+    /// All manufacturers of processors of this architecture that Linux runs on (Auto Scaling API Reference, InstanceRequirements:
+    /// `CpuManufacturers`; processors of Apple are those of Macs).
+    pub fn manufacturers(&self) -> &'static [CpuManufacturer] {
+        match self.architecture() {
+            ImageArchitecture::X86_64 => &[CpuManufacturer::Intel, CpuManufacturer::Amd],
+            ImageArchitecture::Arm64 => &[CpuManufacturer::AmazonWebServices],
+        }
+    }
+
     /// Whether an attribute of accelerators, besides their number, asks for instance types with accelerators.
     pub fn names_accelerators(&self) -> bool {
         !self.accelerator_types.is_empty()
@@ -276,7 +291,7 @@ impl InstanceRequirements {
             memory_mib: u64::from(unsigned(self.memory_mib.min)),
             nvidia_gpus: accelerators(AcceleratorManufacturer::Nvidia),
             neuron_devices: accelerators(AcceleratorManufacturer::AmazonWebServices),
-            architecture: self.architecture.unwrap_or(ImageArchitecture::X86_64).as_str(),
+            architecture: self.architecture().as_str(),
         }
     }
 }

@@ -5,7 +5,7 @@ use aws_sdk_autoscaling::types as aws;
 use foo_model::requirements::{
     Bounds, Feature, Inclusion, List, PriceLimit, Range, Requirements, Thousandths,
 };
-use foo_model::{InstancesMix, MixOverride, OnDemandStrategy, SpotStrategy};
+use foo_model::{InstancesMix, MixOverride, MixTypes, OnDemandStrategy, SpotStrategy};
 use std::collections::BTreeSet;
 
 /// The call that a policy is part of: only an update has earlier values to clear.
@@ -28,16 +28,13 @@ pub(super) fn policy(
         spot_strategy,
         spot_max_price,
     } = mix;
-    let overrides = overrides.iter().map(|choice| {
+    let overrides = overrides.iter().map(|MixOverride { types, image }| {
         let to = aws::LaunchTemplateOverrides::builder();
-        match choice {
-            MixOverride::Type(instance_type) => to.instance_type(instance_type.as_str()),
-            MixOverride::WithImage { instance_type, image } => {
-                to.instance_type(instance_type.as_str()).image_id(image.as_str())
-            }
-            MixOverride::Requirements(it) => to.instance_requirements(requirements(it)),
-        }
-        .build()
+        let to = match types {
+            MixTypes::Named(name) => to.instance_type(name.as_str()),
+            MixTypes::Requirements(it) => to.instance_requirements(requirements(it)),
+        };
+        to.set_image_id(image.as_ref().map(|image| image.as_str().to_owned())).build()
     });
     // An update leaves fields that it does not contain unchanged; an empty text clears a price (Auto Scaling
     // API Reference, InstancesDistribution: SpotMaxPrice).
@@ -63,9 +60,8 @@ pub(super) fn policy(
         .build()
 }
 
-/// The part of a policy that the model expresses: types by name, perhaps with an image, or by attributes. Weights, launch templates
-/// of single types, and images of sets of attributes, which another client set, are left out. Absent values are AWS's defaults
-/// (InstancesDistribution).
+/// The part of a policy that the model expresses: types by name or by attributes, perhaps with an image. Weights and launch templates
+/// of single overrides, which another client set, are left out. Absent values are AWS's defaults (InstancesDistribution).
 pub(super) fn mix(policy: &aws::MixedInstancesPolicy) -> InstancesMix {
     let overrides = policy.launch_template().map(aws::LaunchTemplate::overrides).unwrap_or_default();
     let overrides: Vec<_> = overrides.iter().filter_map(choice).collect();
@@ -93,8 +89,10 @@ pub(super) fn mix(policy: &aws::MixedInstancesPolicy) -> InstancesMix {
 
 fn choice(choice: &aws::LaunchTemplateOverrides) -> Option<MixOverride> {
     let image = choice.image_id().map(Into::into);
-    let named = choice.instance_type().map(|name| MixOverride::named(name.into(), image));
-    named.or_else(|| Some(MixOverride::Requirements(read(choice.instance_requirements()?))))
+    Some(match choice.instance_type() {
+        Some(name) => MixOverride::named(name.into(), image),
+        None => MixOverride::described(read(choice.instance_requirements()?), image),
+    })
 }
 
 /// The AWS SDK has a type for each range.
@@ -292,10 +290,11 @@ mod tests {
 
     #[test]
     fn a_policy_comes_back_as_it_went() {
-        let types = ["m7i.large", "m6i.large"].map(|name| MixOverride::Type(name.into())).to_vec();
-        let arm64 = MixOverride::WithImage { instance_type: "m7g.large".into(), image: "ami-2".into() };
+        let types = ["m7i.large", "m6i.large"].map(|name| MixOverride::named(name.into(), None)).to_vec();
+        let arm64 = MixOverride::named("m7g.large".into(), Some("ami-2".into()));
         let both = [types.clone(), vec![arm64]].concat();
-        for overrides in [types, both, vec![MixOverride::Requirements(all())]] {
+        let sets = [None, Some("ami-2".into())].map(|image| MixOverride::described(all(), image)).to_vec();
+        for overrides in [types, both, sets] {
             for price in [None, Some("0.05")] {
                 for purpose in [Purpose::Create, Purpose::Update] {
                     let target = target(price, overrides.clone());

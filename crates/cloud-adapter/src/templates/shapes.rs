@@ -60,7 +60,7 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
         .set_key_name(key_name.clone())
         .set_block_device_mappings(non_empty(volumes.iter().map(volume)))
         .metadata_options(metadata_options(*metadata))
-        .set_instance_market_options(spot.as_ref().map(market_options))
+        .set_instance_market_options(market_options(spot.as_ref(), capacity_reservation.as_ref()))
         .set_monitoring(
             detailed_monitoring
                 .then(|| aws::LaunchTemplatesMonitoringRequest::builder().enabled(true).build()),
@@ -161,7 +161,7 @@ fn reservation(
         CapacityReservation::Preference(preference) => {
             built.capacity_reservation_preference(<&str>::from(preference).into())
         }
-        CapacityReservation::Id(id) => {
+        CapacityReservation::Id(id) | CapacityReservation::Block(id) => {
             built.capacity_reservation_target(target.capacity_reservation_id(id).build())
         }
         CapacityReservation::ResourceGroup(arn) => {
@@ -233,15 +233,21 @@ fn metadata_options(options: MetadataOptions) -> aws::LaunchTemplateInstanceMeta
         .build()
 }
 
-/// One-time requests that end with the instance: the only kind Auto Scaling accepts.
-fn market_options(options: &SpotOptions) -> aws::LaunchTemplateInstanceMarketOptionsRequest {
-    let SpotOptions { max_price } = options;
+/// The market of the instances; on-demand instances have none. Instances in a Capacity Block have its own. Requests for spot
+/// instances are one-time and end with the instance: the only kind Auto Scaling accepts.
+fn market_options(
+    spot: Option<&SpotOptions>,
+    reservation: Option<&CapacityReservation>,
+) -> Option<aws::LaunchTemplateInstanceMarketOptionsRequest> {
+    let built = aws::LaunchTemplateInstanceMarketOptionsRequest::builder();
+    if reservation.is_some_and(CapacityReservation::is_block) {
+        return Some(built.market_type(aws::MarketType::CapacityBlock).build());
+    }
+    let SpotOptions { max_price } = spot?;
     let details =
         aws::LaunchTemplateSpotMarketOptionsRequest::builder().set_max_price(max_price.clone()).build();
-    aws::LaunchTemplateInstanceMarketOptionsRequest::builder()
-        .market_type(aws::MarketType::Spot)
-        .set_spot_options(max_price.is_some().then_some(details))
-        .build()
+    let details = max_price.is_some().then_some(details);
+    Some(built.market_type(aws::MarketType::Spot).set_spot_options(details).build())
 }
 
 fn tag_specifications(wanted: &BTreeMap<String, String>) -> Vec<aws::LaunchTemplateTagSpecificationRequest> {

@@ -275,6 +275,10 @@ async fn each_kind_of_special_capacity_has_its_own_fields() {
     let target =
         format!("{specification}.CapacityReservationTarget.CapacityReservationResourceGroupArn=arn:g");
     assert_eq!(sent_for(reserved(of_group)).await, [target]);
+    let block = CapacityReservation::Block("cr-1".into());
+    let target = format!("{specification}.CapacityReservationTarget.CapacityReservationId=cr-1");
+    let market = "InstanceMarketOptions.MarketType=capacity-block".to_owned();
+    assert_eq!(sent_for(reserved(block)).await, [target, market]);
 }
 
 #[tokio::test]
@@ -309,8 +313,8 @@ async fn a_group_is_created_with_one_call_and_its_mix_removed_with_another() {
     let cloud = server.cloud().await;
     let mix = InstancesMix {
         overrides: vec![
-            MixOverride::Type("m7i.large".into()),
-            MixOverride::WithImage { instance_type: "m7g.large".into(), image: "ami-2".into() },
+            MixOverride::named("m7i.large".into(), None),
+            MixOverride::named("m7g.large".into(), Some("ami-2".into())),
         ],
         on_demand_base: 1,
         on_demand_percentage: 20,

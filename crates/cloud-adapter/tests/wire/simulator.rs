@@ -9,16 +9,19 @@ use foo_cloud::{
 use foo_cloud_adapter::{AwsCloud, AwsSettings, Timeouts};
 use foo_model::group::TemplateChoice;
 use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult, HookTarget, Hooks, LifecycleHook, Transition};
+use foo_model::network::Tags;
 use foo_model::requirements::{Bounds, Feature, Inclusion, List, PriceLimit, Range, Thousandths};
 use foo_model::{
     ActivityStatus, AwsTime, Decrement, Group, GroupChange, GroupName, GroupSettings, HookName, InstanceId,
     InstancesMix, LifecycleState, MixOverride, NewGroup, OnDemandStrategy, Process, Protection, Requirements,
-    Seconds, SpotStrategy, TargetGroupArn, TargetState, TemplateContent, TemplateHashes, TemplateVersion,
-    WarmPoolSettings, WarmState,
+    ReservationKind, ReservationState, Seconds, SpotStrategy, TargetGroupArn, TargetState, TemplateContent,
+    TemplateHashes, TemplateVersion, WarmPoolSettings, WarmState,
 };
 use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
+use foo_simulator::core::ec2::capacity::{MatchCriteria, Period};
 use foo_simulator::core::ec2::workload_volumes::WorkloadVolume;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
+use foo_simulator::core::rules::capacity::NewReservation;
 use foo_simulator::core::settings::Batches;
 use foo_simulator::{Fault, FaultRule, Handle, SimCloud, SimulatorConfig};
 use std::time::Duration;
@@ -171,7 +174,7 @@ async fn a_group_can_be_changed_in_every_way_we_change_it() {
     let second =
         world.wire.create_template_version(&id, &template(), &description(2), "token-2").await.unwrap().made;
     let mix = InstancesMix {
-        overrides: vec![MixOverride::Type("m7i.large".into())],
+        overrides: vec![MixOverride::named("m7i.large".into(), None)],
         on_demand_base: 1,
         on_demand_percentage: 50,
         on_demand_strategy: OnDemandStrategy::LowestPrice,
@@ -200,16 +203,22 @@ async fn a_group_can_be_changed_in_every_way_we_change_it() {
     assert_eq!(group.template, Some((id.clone(), TemplateChoice::Version(second))));
     assert_eq!(group.mix, Some(mix.clone()));
     let mix = InstancesMix {
-        overrides: vec![MixOverride::Requirements(requirements())],
+        overrides: [None, Some(IMAGE_ARM64.into())]
+            .map(|image| MixOverride::described(requirements(), image))
+            .to_vec(),
         spot_strategy: SpotStrategy::CapacityOptimized,
         ..mix
     };
     let by_attributes =
         GroupChange { template: Some((id.clone(), second, Some(mix.clone()))), ..GroupChange::default() };
     world.wire.update_group(&pool(), &by_attributes).await.unwrap();
-    assert_eq!(world.group().await.mix, Some(mix.clone()), "types by their attributes");
-    let arm64 = MixOverride::WithImage { instance_type: "m7g.large".into(), image: IMAGE_ARM64.into() };
-    let mix = InstancesMix { overrides: vec![MixOverride::Type("m7i.large".into()), arm64], ..mix };
+    assert_eq!(
+        world.group().await.mix,
+        Some(mix.clone()),
+        "types by their attributes, a set with an image of its own"
+    );
+    let arm64 = MixOverride::named("m7g.large".into(), Some(IMAGE_ARM64.into()));
+    let mix = InstancesMix { overrides: vec![MixOverride::named("m7i.large".into(), None), arm64], ..mix };
     let both =
         GroupChange { template: Some((id.clone(), second, Some(mix.clone()))), ..GroupChange::default() };
     world.wire.update_group(&pool(), &both).await.unwrap();
@@ -573,6 +582,36 @@ async fn facts_about_images_types_and_the_network() {
     assert_eq!(wire.describe_security_groups(&groups).await.unwrap()[0].vpc, VPC);
     let unknown = NetworkQuery::Ids(vec!["sg-0123".into()]);
     assert_eq!(wire.describe_security_groups(&unknown).await.unwrap_err().kind, ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn capacity_reservations_are_described_alike_and_a_block_has_an_end() {
+    let world = World::start().await;
+    let region = world.server.simulator().region(REGION);
+    let new = || NewReservation {
+        instance_type: "m7i.large".into(),
+        zone: "eu-central-1a".into(),
+        total: 1,
+        criteria: MatchCriteria::Targeted,
+        tags: Tags::new(),
+    };
+    let now = world.server.simulator().now();
+    let period =
+        Period { starts: now.plus(Duration::from_hours(1)), ends: now.plus(Duration::from_hours(25)) };
+    let block = region.with(|region| region.create_capacity_block(new(), period)).unwrap().unwrap();
+    let plain = region.with(|region| region.create_capacity_reservation(new())).unwrap().unwrap();
+    for (id, kind, state) in [
+        (block, ReservationKind::CapacityBlock, ReservationState::Coming),
+        (plain, ReservationKind::OnDemand, ReservationState::Active),
+    ] {
+        let found = world.wire.describe_capacity_reservation(&id).await.unwrap();
+        assert_eq!(found, world.direct.describe_capacity_reservation(&id).await.unwrap());
+        let found = found.unwrap();
+        let has_end = kind == ReservationKind::CapacityBlock;
+        assert_eq!((found.kind, found.state(), found.ends.is_some()), (kind, state, has_end));
+    }
+    assert_eq!(world.wire.describe_capacity_reservation("cr-0").await.unwrap(), None);
+    assert_eq!(world.direct.describe_capacity_reservation("cr-0").await.unwrap(), None);
 }
 
 #[tokio::test]

@@ -29,9 +29,10 @@ use foo_model::eks::{
 use foo_model::hook::{Hooks, LifecycleHook};
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
-    Activity, Decrement, Group, GroupChange, GroupName, HookName, ImageId, InstanceId, InstanceType,
-    LaunchTemplate, LaunchTemplateId, NewGroup, NotificationType, Notifications, Operation, Process,
-    TargetGroupArn, Targets, TemplateContent, TemplateRecord, TemplateVersion, TopicArn, WarmPoolSettings,
+    Activity, Decrement, FoundReservation, Group, GroupChange, GroupName, HookName, ImageId, InstanceId,
+    InstanceType, LaunchTemplate, LaunchTemplateId, NewGroup, NotificationType, Notifications, Operation,
+    Process, TargetGroupArn, Targets, TemplateContent, TemplateRecord, TemplateVersion, TopicArn,
+    WarmPoolSettings,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -378,6 +379,10 @@ impl<C: Compute + ?Sized> Compute for Metered<C> {
     }
     async fn describe_volumes_tagged(&self, tag_key: &str) -> Result<Vec<VolumeInfo>> {
         self.around(Operation::DescribeVolumes, self.inner.describe_volumes_tagged(tag_key)).await
+    }
+    async fn describe_capacity_reservation(&self, id: &str) -> Result<Option<FoundReservation>> {
+        let call = self.inner.describe_capacity_reservation(id);
+        self.around(Operation::DescribeCapacityReservations, call).await
     }
     async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>> {
         self.around(Operation::DescribeImages, self.inner.describe_images(ids)).await

@@ -332,6 +332,9 @@ impl Compute for Scripted {
     async fn describe_volumes_tagged(&self, _: &str) -> Result<Vec<VolumeInfo>> {
         unreachable!()
     }
+    async fn describe_capacity_reservation(&self, _: &str) -> Result<Option<FoundReservation>> {
+        unreachable!()
+    }
     async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>> {
         self.edit(|world| world.image_calls += 1);
         let found =

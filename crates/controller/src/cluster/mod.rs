@@ -257,7 +257,7 @@ async fn look_up(cluster: &FooCluster, region: &CloudRegion) -> Found {
         return Found::Blocked(Blocked::new(Reason::SubnetNotFound, message));
     };
     match network::find(existing, &region.lookups, asking).await {
-        Ok(network) => Found::Network(network),
+        Ok(network) => Found::Network(Box::new(network)),
         Err(blocked) => Found::Blocked(blocked),
     }
 }

@@ -17,7 +17,7 @@ const AREAS: [&str; 6] =
 /// What a pass found.
 pub(super) enum Found {
     /// The network that the user named.
-    Network(NetworkStatus),
+    Network(Box<NetworkStatus>),
     /// The network that the provider creates.
     Managed(Box<Shown>),
     Blocked(Blocked),
@@ -74,7 +74,7 @@ pub(super) fn as_published(cluster: &FooCluster, network: Option<NetworkStatus>)
             let areas = AREAS.iter().filter_map(|kind| published(cluster, kind)).collect();
             Found::Managed(Box::new(Shown { network, failure_domains, ready, areas, failure: None }))
         }
-        (Some(condition), Some(network)) if condition.status == "True" => Found::Network(network),
+        (Some(condition), Some(network)) if condition.status == "True" => Found::Network(Box::new(network)),
         (condition, _) => Found::Blocked(
             condition
                 .and_then(|published| {
@@ -97,7 +97,7 @@ pub(super) fn status(
     let condition = network_ready(found);
     let is_provisioned = old.ready == Some(true) || condition.status == "True";
     let (network, failure_domains, areas) = match found {
-        Found::Network(network) => (Some(network.clone()), failure_domains(network), Vec::new()),
+        Found::Network(network) => (Some(network.as_ref().clone()), failure_domains(network), Vec::new()),
         Found::Managed(shown) => {
             (Some(shown.network.clone()), shown.failure_domains.clone(), shown.areas.clone())
         }

@@ -7,6 +7,7 @@ use super::identity;
 use crate::owners::{self, group};
 use crate::watch::{ByName, Filled, Unreadable, WatchEnded};
 use foo_api::capi::{Cluster, Machine, MachinePool};
+use foo_api::cluster::NetworkStatus;
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names};
 use foo_model::names::machine_name;
 use foo_model::{Blocked, InstanceId, Reason};
@@ -191,6 +192,14 @@ impl Gathered {
     pub(super) fn identity_ref(&self) -> Option<&str> {
         let identity = self.foo_cluster.as_ref()?.spec.identity_ref.as_ref()?;
         Some(&identity.name)
+    }
+
+    /// The network that instances can be launched into. One that the provider creates shows its parts before all of them
+    /// are ready: it can be used once it was ready as a whole.
+    pub(super) fn network(&self) -> Option<&NetworkStatus> {
+        let status = self.foo_cluster.as_ref()?.status.as_ref()?;
+        let was_ready = status.initialization.as_ref().is_some_and(|it| it.provisioned == Some(true));
+        status.network.as_ref().filter(|network| network.id.is_none() || was_ready)
     }
 
     /// Namespace of the pool.

@@ -71,6 +71,7 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
         notifications,
         ec2_states,
         target_health,
+        capacity_block,
         signals,
         foo_machines,
         machines,
@@ -83,8 +84,15 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
         launch_failure: shortage,
         termination_causes: causes,
     } = observed;
-    let reads: [&dyn Debug; 6] =
-        [seen(group), seen(template), seen(stored), seen(hook), seen(target_health), seen(notifications)];
+    let reads: [&dyn Debug; 7] = [
+        seen(group),
+        seen(template),
+        seen(stored),
+        seen(hook),
+        seen(target_health),
+        seen(notifications),
+        seen(capacity_block),
+    ];
     let remembered = remembered(memory);
     let objects: [&dyn Debug; 15] = [
         desired,

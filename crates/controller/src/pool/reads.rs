@@ -2,8 +2,8 @@
 
 use foo_model::hook::HookConfig;
 use foo_model::{
-    Blocked, HookName, InstanceId, LaunchTemplate, LifecycleHook, Notifications, TargetGroupArn, Targets,
-    Timestamp,
+    Blocked, FoundReservation, HookName, InstanceId, LaunchTemplate, LifecycleHook, Notifications,
+    TargetGroupArn, Targets, Timestamp,
 };
 use foo_planner::observed::LastRead;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,6 +29,8 @@ pub(super) struct Reads {
     pub(super) target_health: LastRead<BTreeMap<TargetGroupArn, Targets>>,
     /// What the group reports to topics, as read or as written since, if the pool has or had any.
     pub(super) notifications: LastRead<Notifications>,
+    /// The reservation of the pool's Capacity Block, if it has one.
+    pub(super) capacity_block: ReadBlock,
     /// The settings of the group's lifecycle hook, as read or as written.
     pub(super) hook: Option<Read<Option<HookConfig>>>,
     /// The group's other lifecycle hooks, as read together with it or as written since.
@@ -56,7 +58,17 @@ impl Reads {
         self.stored = LastRead::Unknown;
         self.target_health = LastRead::Unknown;
         self.notifications = LastRead::Unknown;
+        self.capacity_block = ReadBlock::default();
     }
+}
+
+/// A Capacity Block that was read.
+#[derive(Clone, Default)]
+pub(super) struct ReadBlock {
+    /// Its id.
+    pub(super) id: String,
+    /// Its reservation; `None` if EC2 does not know it.
+    pub(super) read: LastRead<Option<FoundReservation>>,
 }
 
 /// A bootstrap Secret that was read.

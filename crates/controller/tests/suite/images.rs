@@ -13,6 +13,7 @@ use foo_model::names::IMAGE_ANNOTATION;
 use foo_simulator_core::core::catalogue::{
     Boot, IMAGE_ARM64, IMAGE_ARM64_NEWER, IMAGE_X86_64, IMAGE_X86_64_NEWER,
 };
+use foo_simulator_core::core::group::model::LaunchSource;
 use foo_simulator_core::{Fault, FaultRule};
 use kube::ResourceExt;
 use serde_json::json;
@@ -233,6 +234,62 @@ async fn types_of_both_architectures_boot_an_image_each_and_the_newest_one_is_ro
     let (boots, expected) = (pool.booted(&world), booted(IMAGE_X86_64, IMAGE_ARM64_NEWER));
     assert_eq!(boots["m7g.large"], expected["m7g.large"]);
     assert!(boots.iter().all(|(name, images)| expected[name] == *images), "{boots:?}");
+}
+
+/// A set of attributes of each architecture. AWS has one instance of arm64 in each zone, and more of x86_64, which is dearer.
+fn sets_of_both_architectures(world: &World, ami: Ami) -> impl FnOnce(&mut FooMachinePoolSpec) {
+    for zone in ["eu-central-1a", "eu-central-1b", "eu-central-1c"] {
+        world.region.set_capacity_limit(zone, "m7g.large", Some(1)).unwrap();
+    }
+    let set = |architecture: &str| {
+        let only = |number: u32| json!({"min": number, "max": number});
+        let attributes = json!({
+            "architecture": architecture, "vcpuCount": only(2), "memoryMiB": only(8192), "allowedInstanceTypes": ["m7*"],
+        });
+        json!({ "requirements": attributes })
+    };
+    let mixed: MixedInstances =
+        serde_json::from_value(json!({"overrides": [set("arm64"), set("x86_64")]})).unwrap();
+    move |spec| {
+        spec.instance_type = None;
+        spec.mixed_instances = Some(mixed);
+        spec.ami = ami;
+    }
+}
+
+/// The group names the image of arm64 for one of the sets. One image for both would leave one of them without types.
+#[tokio::test(start_paused = true)]
+async fn sets_of_attributes_of_both_architectures_boot_an_image_each() {
+    let world = World::new().await;
+    let ids = |arm64: &str| {
+        let ids = ImageIds { x86_64: IMAGE_X86_64.to_owned(), arm64: arm64.to_owned() };
+        Ami { ids: Some(ids), ..Ami::default() }
+    };
+    let pool = world.pool("p").with(sets_of_both_architectures(&world, ids(IMAGE_ARM64))).of(4).await;
+    assert_eq!(pool.booted(&world), booted(IMAGE_X86_64, IMAGE_ARM64));
+    let status = pool.status();
+    let chosen = [("m7g.large".to_owned(), 3), ("m7i.large".to_owned(), 1)];
+    assert_eq!(status.instance_types, chosen.into());
+    assert_eq!((status.node_info, status.instance_type, status.capacity["cpu"].as_str()), (None, None, "2"));
+    world.forgets();
+    world.waits(Duration::from_mins(30)).await;
+    assert_eq!(world.aws_writes(), 0, "AWS returns what was requested: {:?}", world.aws.call_counts());
+    pool.edits(|spec| spec.ami = ids(IMAGE_ARM64_NEWER));
+    world.settles().await;
+    pool.is_of(4);
+    assert_eq!(pool.status().up_to_date_replicas, Some(4));
+    // Which of the types AWS launched depends on what it had at each moment.
+    let expected = booted(IMAGE_X86_64, IMAGE_ARM64_NEWER);
+    assert!(pool.booted(&world).iter().all(|(name, images)| expected[name] == *images));
+    let LaunchSource::Mixed(mixed) = pool.group().unwrap().source else { panic!("no mix") };
+    let images: Vec<_> = mixed.overrides.iter().map(|set| set.image().map(|it| it.to_string())).collect();
+    assert_eq!(images, [Some(IMAGE_ARM64_NEWER.to_owned()), None]);
+    pool.edits(|spec| spec.ami = Ami::of_id(IMAGE_X86_64_NEWER));
+    world.settles().await;
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False ArchitectureMismatch");
+    let message = pool.condition("LaunchTemplateReady").message;
+    let which = "instance type of mixedInstances.overrides[0].requirements runs arm64";
+    assert!(message.contains(which), "{message}");
 }
 
 #[tokio::test(start_paused = true)]

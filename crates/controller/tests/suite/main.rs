@@ -20,6 +20,7 @@ mod api_faults;
 mod aws_refuses;
 mod bad_input;
 mod by_hand;
+mod capacity_blocks;
 mod clocks;
 mod clusters;
 mod control_plane;

@@ -296,6 +296,12 @@ fn every_field() -> Vec<Named> {
             no_capacity,
         ),
         pool(
+            "spec.capacityReservation.block.id",
+            capacity(),
+            json!({"capacityReservation": {"block": {"id": "cr-1"}}}),
+            no_capacity,
+        ),
+        pool(
             "spec.capacityReservation.id",
             capacity(),
             json!({"capacityReservation": {"id": "cr-1"}}),

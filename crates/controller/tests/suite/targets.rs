@@ -58,6 +58,25 @@ async fn an_unhealthy_target_is_drained_deregistered_and_replaced() {
     assert_eq!(targets.keys().collect::<BTreeSet<_>>(), pool.instances().iter().collect());
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_node_of_an_instance_that_aws_terminates_drains_while_its_connections_do() {
+    let world = World::new().await;
+    let arn = target_group(&world, "web");
+    let pool = world.pool("p").with(behind(&arn, 300)).of(2).await;
+    pool.is_of(2);
+    world.waits(Duration::from_mins(2)).await;
+    world.drains_take(Duration::from_mins(2));
+    let taken = pool.instances()[0].clone();
+    world.region.find_unhealthy(&taken).unwrap();
+    world.until("its Node drains", || !world.core.draining().is_empty()).await;
+    let target = || world.region.target_health(&arn).unwrap().get(&taken).map(|it| it.state);
+    assert_eq!(target(), Some(TargetState::Draining));
+    world.waits(Duration::from_mins(6)).await;
+    world.settles().await;
+    pool.is_of(2);
+    assert_eq!((target(), world.core.drains().len()), (None, 1));
+}
+
 /// One call per target group and minute, whatever the number of pools and instances; none for pools without it.
 #[tokio::test(start_paused = true)]
 async fn pools_behind_one_target_group_share_a_call_a_minute() {

@@ -199,6 +199,9 @@ pub struct DesiredAddon {
     pub conflicts: ResolveConflicts,
     /// Leave its objects in the cluster when it is no longer requested.
     pub preserve: bool,
+    /// What its configuration waits for. Until there is nothing, the add-on is neither created nor changed.
+    #[serde(default)]
+    pub awaits: Option<String>,
 }
 
 /// Which version of an add-on.

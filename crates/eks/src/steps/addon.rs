@@ -46,12 +46,27 @@ pub(crate) fn ensure(
 ) -> State {
     let asked = query(situation, name);
     let Some(QueryResult::Addon(shown)) = draft.read(situation, KIND, &asked) else { return State::Changing };
-    match shown.as_deref() {
-        None => create(situation, draft, cluster, name, wanted),
-        Some(shown) if shown.status.is_moving() => moving(draft, &asked, shown),
-        Some(shown) if shown.status == AddonStatus::CreateFailed => failed(situation, draft, shown),
-        Some(shown) => keep(situation, draft, cluster, shown, wanted, updates),
+    match (shown.as_deref(), &wanted.awaits) {
+        (Some(shown), _) if shown.status.is_moving() => moving(draft, &asked, shown),
+        (Some(shown), _) if shown.status == AddonStatus::CreateFailed => failed(situation, draft, shown),
+        (Some(shown), Some(awaited)) => {
+            say_health(draft, &asked, shown);
+            say_awaits(draft, name, awaited);
+            // It works as it is: nothing else waits for it.
+            State::Settled
+        }
+        (None, Some(awaited)) => {
+            say_awaits(draft, name, awaited);
+            State::Changing
+        }
+        (Some(shown), None) => keep(situation, draft, cluster, shown, wanted, updates),
+        (None, None) => create(situation, draft, cluster, name, wanted),
     }
+}
+
+/// What it is to be is not known yet: it is neither created nor updated.
+fn say_awaits(draft: &mut Draft, name: &str, awaited: &str) {
+    draft.note(KIND, Weight::Pending, Reason::WaitingForSubnets, format!("{name} waits for {awaited}"));
 }
 
 /// A change of an add-on.
@@ -92,7 +107,7 @@ fn create(
 }
 
 fn new_addon(version: String, settings: AddonSettings, wanted: &DesiredAddon) -> NewAddon {
-    let DesiredAddon { version: _, settings: _, pod_identities, conflicts, preserve: _ } = wanted;
+    let DesiredAddon { version: _, settings: _, pod_identities, conflicts, preserve: _, awaits: _ } = wanted;
     let pod_identities = pod_identities.clone();
     NewAddon { version: Some(version), settings, pod_identities, conflicts: *conflicts }
 }

@@ -2,8 +2,10 @@
 
 use crate::aws::role_arn;
 use crate::world::*;
+use foo_calls::testing::Aws as _;
 use foo_eks::desired::*;
 use foo_eks::report::ConditionKind::*;
+use foo_eks::{plan, violations};
 use foo_model::eks::*;
 use foo_model::*;
 use foo_simulator_core::core::eks::Nodes;
@@ -83,6 +85,85 @@ fn unknown_addons_versions_and_keys_are_named_before_anything_is_sent() {
     world.run_for(Duration::from_mins(20));
     world.assert_says(AddonsReady, Reason::AddonConfigurationInvalid, "enf");
     assert_eq!(world.count("CreateAddon"), 0);
+}
+
+#[test]
+fn an_addon_whose_configuration_is_not_known_yet_is_neither_created_nor_changed() {
+    let mut wanted = desired();
+    let awaits = Some("subnet pods/a".to_owned());
+    wanted.addons.insert("vpc-cni".to_owned(), DesiredAddon { awaits: awaits.clone(), ..addon() });
+    let mut world = World::new(wanted);
+    world.run_for(Duration::from_hours(1));
+    world.assert_says(AddonsReady, Reason::WaitingForSubnets, "vpc-cni waits for subnet pods/a");
+    let exists = |world: &World, name: &str| world.aws.state().addons.contains_key(name);
+    assert!(!exists(&world, "vpc-cni") && exists(&world, "kube-proxy"));
+    world.desired.addons.insert("vpc-cni".to_owned(), addon());
+    world.settle();
+    assert!(exists(&world, "vpc-cni"));
+    let settings =
+        AddonSettings { configuration: Some("{\"env\": {\"A\": \"1\"}}".to_owned()), ..addon().settings };
+    world.desired.addons.insert("vpc-cni".to_owned(), DesiredAddon { settings, awaits, ..addon() });
+    world.run_for(Duration::from_hours(1));
+    world.assert_says(AddonsReady, Reason::WaitingForSubnets, "vpc-cni");
+    assert_eq!((world.count("UpdateAddon"), world.count("DeleteAddon")), (0, 0));
+}
+
+fn awaiting() -> DesiredAddon {
+    DesiredAddon { awaits: Some("subnet pods/a".to_owned()), ..addon() }
+}
+
+fn with_role() -> DesiredAddon {
+    let service_account_role = Some(role_arn("app"));
+    DesiredAddon { settings: AddonSettings { service_account_role, ..addon().settings }, ..addon() }
+}
+
+#[test]
+fn an_addon_that_eks_works_on_is_waited_for_whatever_it_awaits() {
+    let addons = BTreeMap::from([("vpc-cni".to_owned(), addon())]);
+    let mut world = World::new(Desired { addons, ..desired() });
+    world.run_until("creating", |it| it.condition(AddonsReady).message.contains("vpc-cni is CREATING"));
+    world.desired.addons.insert("vpc-cni".to_owned(), awaiting());
+    world.pass();
+    world.assert_says(AddonsReady, Reason::ChangingAddons, "vpc-cni is CREATING");
+}
+
+#[test]
+fn an_addon_that_could_not_be_created_is_reported_whatever_it_awaits() {
+    let addons = BTreeMap::from([("vpc-cni".to_owned(), addon())]);
+    let mut world = World::new(Desired { addons, ..desired() });
+    world.aws.fail(0, 0, &[("vpc-cni", 1)]);
+    world.run_until("creating", |it| it.condition(AddonsReady).message.contains("vpc-cni is CREATING"));
+    world.desired.addons.insert("vpc-cni".to_owned(), awaiting());
+    world.run_until("failed", |it| it.condition(AddonsReady).reason == Reason::AddonFailed);
+    world.assert_says(AddonsReady, Reason::AddonFailed, "ConfigurationConflict");
+}
+
+#[test]
+fn an_addon_that_exists_and_awaits_its_configuration_holds_nothing_else_up() {
+    let mut world = World::settled(desired());
+    world.desired.addons.insert("vpc-cni".to_owned(), awaiting());
+    world.desired.addons.insert("coredns".to_owned(), with_role());
+    world.desired.version = Minor(34);
+    world.run_for(Duration::from_hours(3));
+    assert_eq!(world.aws.cluster().unwrap().version, Minor(34), "{}", world.story());
+    let role = &world.aws.state().addons["coredns"].settings.service_account_role;
+    assert_eq!(*role, Some(role_arn("app")), "{}", world.story());
+    world.assert_says(AddonsReady, Reason::WaitingForSubnets, "vpc-cni waits for subnet pods/a");
+}
+
+#[test]
+fn an_update_of_an_addon_that_awaits_its_configuration_breaks_a_rule() {
+    let mut world = World::settled(desired());
+    world.aws.observe(&mut world.observed);
+    let mut known = world.desired.clone();
+    known.addons.insert("vpc-cni".to_owned(), with_role());
+    let (record, memory) = (&world.process.record, &world.process.memory);
+    let update = plan(&known, &world.observed, record, memory);
+    assert_eq!(update.actions.len(), 1, "{:#?}", update.report);
+    let broken = |desired: &Desired| violations(desired, &world.observed, record, memory, &update).len();
+    assert_eq!(broken(&known), 0);
+    known.addons.insert("vpc-cni".to_owned(), awaiting());
+    assert_eq!(broken(&known), 1);
 }
 
 #[test]
@@ -187,10 +268,7 @@ fn an_update_keeps_the_role_that_the_spec_says_nothing_about() {
 #[test]
 fn a_role_that_the_spec_no_longer_names_is_taken_away_at_once() {
     let mut world = World::new(desired());
-    let service_account_role = Some(role_arn("app"));
-    let with_role =
-        DesiredAddon { settings: AddonSettings { service_account_role, ..addon().settings }, ..addon() };
-    world.desired.addons.insert("vpc-cni".to_owned(), with_role);
+    world.desired.addons.insert("vpc-cni".to_owned(), with_role());
     world.settle();
     let role = |world: &World| world.aws.state().addons["vpc-cni"].settings.service_account_role.clone();
     assert_eq!(role(&world), Some(role_arn("app")));

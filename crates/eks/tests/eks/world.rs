@@ -86,6 +86,7 @@ pub fn addon() -> DesiredAddon {
         pod_identities: None,
         conflicts: ResolveConflicts::Overwrite,
         preserve: false,
+        awaits: None,
     }
 }
 

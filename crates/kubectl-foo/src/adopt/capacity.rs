@@ -5,6 +5,17 @@ use super::template::{Placement, Reservation, TemplateData};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{self as api, Tenancy};
 
+/// The market of instances in Capacity Blocks, as EC2 names it.
+const BLOCK: &str = "capacity-block";
+
+/// Whether the launch template names the Capacity Block that its instances run in.
+pub(super) fn is_in_block(data: &TemplateData) -> bool {
+    let market = data.instance_market_options.as_ref().and_then(|it| it.market_type.as_deref());
+    let reservation = data.capacity_reservation_specification.as_ref();
+    let target = reservation.and_then(|it| it.capacity_reservation_target.as_ref());
+    market == Some(BLOCK) && target.is_some_and(|it| it.capacity_reservation_id.is_some())
+}
+
 /// The spec with these settings of the launch template. What no FooMachinePool can have is named.
 pub(super) fn with_capacity(
     spec: FooMachinePoolSpec,
@@ -44,13 +55,18 @@ fn placement(placement: &Placement) -> Option<api::Placement> {
     Some(placement).filter(|it| *it != api::Placement::default())
 }
 
-/// Reservations of a FooMachinePool are for on-demand instances: Capacity Blocks have a market of their own.
+/// Reservations of a FooMachinePool are for on-demand instances; Capacity Blocks, which have a market of their own, are named by their
+/// ids.
 fn reservation(
     reservation: &Reservation,
     market: Option<&str>,
     differences: &mut Vec<String>,
 ) -> Option<api::CapacityReservation> {
     let target = reservation.capacity_reservation_target.clone().unwrap_or_default();
+    if market == Some(BLOCK) {
+        let block = target.capacity_reservation_id.map(api::CapacityBlock::of)?;
+        return Some(api::CapacityReservation { block: Some(block), ..Default::default() });
+    }
     let preference = reservation.capacity_reservation_preference.as_deref();
     if let Some(market) = market {
         let named = target.capacity_reservation_id.as_deref();
@@ -64,6 +80,7 @@ fn reservation(
         preference: None,
         id: target.capacity_reservation_id,
         resource_group_arn: target.capacity_reservation_resource_group_arn,
+        block: None,
     };
     if target != api::CapacityReservation::default() {
         return Some(target);

@@ -1,7 +1,7 @@
 //! The spec of a FooMachinePool that is like an Auto Scaling group and the launch template it launches from. What such a spec
 //! cannot have is named: instances that are launched after the adoption do not have it.
 
-use super::capacity::with_capacity;
+use super::capacity::{is_in_block, with_capacity};
 use super::found::{Found, Group, Image, Override, name_beside};
 use super::manifest::of_name;
 use super::obstacles::AUTOSCALER;
@@ -11,7 +11,8 @@ use super::template::{Ebs, Interface, Mapping, Tags, TemplateData};
 use anyhow::{Result, anyhow, bail};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
-    Ami, DataVolume, ImageIds, MixedInstances, MixedInstancesOverride, Spot, SpotStrategy, Volume, VolumeType,
+    Ami, DataVolume, ImageIds, InstanceRequirements, MixedInstances, MixedInstancesOverride, Spot,
+    SpotStrategy, Volume, VolumeType,
 };
 use foo_api::shared::NetworkReference;
 use foo_model::names::TAG_PREFIX;
@@ -45,9 +46,8 @@ pub(super) fn spec(found: &Found) -> Result<Written> {
     let mut differences = Vec::new();
     let name = &group.auto_scaling_group_name;
     let launch_template_name = template_name(found)?;
-    let architecture = image.as_ref().map(|image| image.architecture.as_str());
     let ami = images(found, &mut differences)?;
-    let (instance_type, mixed_instances) = types(group, data, architecture, &mut differences)?;
+    let (instance_type, mixed_instances) = types(found, &ami, &mut differences)?;
     let (root_volume, volumes) = volumes(data, image.as_ref(), &mut differences);
     let subnets: Vec<NetworkReference> =
         group.subnets.split(',').filter(|id| !id.is_empty()).map(reference).collect();
@@ -105,28 +105,28 @@ fn reference(id: &str) -> NetworkReference {
 
 type Types = (Option<String>, Option<MixedInstances>);
 
-fn types(
-    group: &Group,
-    data: &TemplateData,
-    architecture: Option<&str>,
-    differences: &mut Vec<String>,
-) -> Result<Types> {
+fn types(found: &Found, ami: &Ami, differences: &mut Vec<String>) -> Result<Types> {
+    let (group, data) = (&found.group, &found.template.launch_template_data);
     let name = &group.auto_scaling_group_name;
     let Some(policy) = &group.mixed_instances_policy else {
         let one = data.instance_type.clone();
         let one = one.ok_or_else(|| anyhow!("the launch template of {name} has no instance type"))?;
         return Ok((Some(one), None));
     };
-    let found = &policy.launch_template.overrides;
-    if found.iter().any(|it| it.launch_template_specification.is_some()) {
+    let choices = &policy.launch_template.overrides;
+    if choices.iter().any(|it| it.launch_template_specification.is_some()) {
         differences
             .push("launch templates of single instance types: the FooMachinePool has one for all".to_owned());
     }
     let mut overrides = Vec::new();
-    for Override { instance_type, instance_requirements, .. } in found {
+    for choice in choices {
+        let Override { instance_type, instance_requirements, .. } = choice;
         let requirements = match instance_requirements {
             None => None,
-            Some(found) => Some(requirements(found, architecture, differences)?),
+            Some(attributes) => {
+                let set = requirements(attributes, architecture(found, ami, choice), differences)?;
+                Some(if ami.ids.is_some() { of_own_manufacturers(set) } else { set })
+            }
         };
         if instance_type.is_some() || requirements.is_some() {
             overrides.push(MixedInstancesOverride { instance_type: instance_type.clone(), requirements });
@@ -162,6 +162,28 @@ fn types(
     Ok((None, Some(mixed)))
 }
 
+/// The images of the launch template and of its overrides, as far as they can be read, by their ids.
+fn known_images(found: &Found) -> impl Iterator<Item = (&str, &Image)> {
+    // The response about the image of the launch template may have no id.
+    let id = found.template.launch_template_data.image_id.as_deref();
+    let of_template = found.image.iter().filter_map(move |image| Some((id?, image)));
+    of_template.chain(found.images_of_types.iter().map(|image| (image.image_id.as_str(), image)))
+}
+
+/// Architecture of the image that the pool will have for an override.
+fn architecture<'f>(found: &'f Found, ami: &Ami, choice: &Override) -> Option<&'f str> {
+    let of_group = choice.image_id.as_deref().or(found.template.launch_template_data.image_id.as_deref());
+    let id = ami.id.as_deref().or(of_group)?;
+    known_images(found).find(|(known, _)| *known == id).map(|(_, image)| image.architecture.as_str())
+}
+
+/// In a pool of both architectures, attributes name manufacturers of their own one only: others make no type that boots its image.
+fn of_own_manufacturers(mut set: InstanceRequirements) -> InstanceRequirements {
+    let own = set.manufacturers();
+    set.cpu_manufacturers.retain(|maker| own.contains(maker));
+    set
+}
+
 /// The image of the launch template, or those of the instance types, if they are one for each architecture.
 fn images(found: &Found, differences: &mut Vec<String>) -> Result<Ami> {
     let of_template = found.template.launch_template_data.image_id.as_deref();
@@ -170,21 +192,15 @@ fn images(found: &Found, differences: &mut Vec<String>) -> Result<Ami> {
     }
     let ids: BTreeSet<&str> =
         found.group.overrides().filter_map(|it| it.image_id.as_deref().or(of_template)).collect();
-    // The response about the image of the launch template may have no id.
-    let of_template = found.image.iter().filter_map(|image| Some((of_template?, image)));
-    let of_types = found.images_of_types.iter().map(|image| (image.image_id.as_str(), image));
-    let known: Vec<(&str, &Image)> = of_template.chain(of_types).collect();
     let of = |architecture: &str| {
-        let runs =
-            |id: &&&str| known.iter().any(|(known, it)| known == *id && it.architecture == architecture);
+        let runs = |id: &&&str| {
+            known_images(found).any(|(known, it)| known == **id && it.architecture == architecture)
+        };
         ids.iter().find(runs).map(|id| (*id).to_owned())
     };
     match (ids.len(), of("x86_64"), of("arm64")) {
         (1, _, _) => ami(ids.first().copied()),
-        // Sets of attributes have one architecture.
-        (2, Some(x86_64), Some(arm64)) if found.group.overrides().all(|it| it.instance_type.is_some()) => {
-            Ok(Ami { ids: Some(ImageIds { x86_64, arm64 }), ..Ami::default() })
-        }
+        (2, Some(x86_64), Some(arm64)) => Ok(Ami { ids: Some(ImageIds { x86_64, arm64 }), ..Ami::default() }),
         _ => {
             differences.push(
                 "images of single instance types: the FooMachinePool has one for each architecture"
@@ -307,9 +323,11 @@ fn spot(data: &TemplateData, differences: &mut Vec<String>) -> Option<Spot> {
             differences.extend(named("spot options", &options.others));
             Some(Spot { max_price: options.max_price })
         }
+        Some(_) if is_in_block(data) => None,
         Some(other) => {
-            differences
-                .push(format!("market {other}: a FooMachinePool launches on-demand and spot instances"));
+            differences.push(format!(
+                "market {other}: a FooMachinePool launches on-demand and spot instances, and those of a Capacity Block with an id"
+            ));
             None
         }
         None => None,

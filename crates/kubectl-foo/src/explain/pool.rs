@@ -12,12 +12,13 @@ use kube::{Resource as _, ResourceExt as _};
 use std::collections::BTreeMap;
 
 /// Conditions that are well when they are True. Of all others a False for a good reason is not printed.
-pub(crate) const WELL_WHEN_TRUE: [&str; 5] = [
+pub(crate) const WELL_WHEN_TRUE: [&str; 6] = [
     "CredentialsReady",
     "LaunchTemplateReady",
     "AutoScalingGroupReady",
     "CapacityAvailable",
     "WarmPoolReady",
+    "CapacityBlockReady",
 ];
 
 /// The explanation of one pool at that moment. Ends with a new line.

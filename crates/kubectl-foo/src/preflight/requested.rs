@@ -5,7 +5,7 @@ use crate::access::{Reads, meant};
 use crate::capi::Cluster;
 use anyhow::Result;
 use foo_api::capi::{ContractReference, MachinePool, MachinePoolSpec};
-use foo_api::cluster::{Leftovers, NetworkStatus, SubnetStatus};
+use foo_api::cluster::{ClusterSecurityGroup, Leftovers, NetworkStatus, SubnetStatus};
 use foo_api::identity::DEFAULT_IDENTITY;
 use foo_api::shared::NetworkReference;
 use foo_api::{FooCluster, FooControlPlane, FooMachinePool};
@@ -192,6 +192,9 @@ pub(super) fn needs(objects: &Objects, cluster: &Cluster, node_roles: BTreeSet<S
         needs
             .features
             .extend((managed.deletion.leftovers == Leftovers::Delete).then_some(Feature::Leftovers));
+        let groups = managed.security_groups.as_ref().map(|groups| groups.cluster_security_group);
+        let is_connected = groups == Some(ClusterSecurityGroup::Connected);
+        needs.features.extend(is_connected.then_some(Feature::ConnectedNodes));
     }
     if let Some((object, eks)) = control_plane.and_then(|it| Some((it, it.spec.eks.as_ref()?))) {
         let status = object.status.as_ref().and_then(|it| it.eks.as_ref());
@@ -295,13 +298,20 @@ mod tests {
 
     #[test]
     fn rights_follow_from_what_the_objects_use() {
-        let mut objects =
-            objects(&json!({"managed": {"vpcID": "vpc-1", "deletion": {"leftovers": "Delete"}}}));
+        let mut objects = objects(&json!({"managed": {
+            "vpcID": "vpc-1", "deletion": {"leftovers": "Delete"},
+            "securityGroups": {"clusterSecurityGroup": "Connected"},
+        }}));
         let status = json!({"autoScalingGroup": {"name": "team-prod-workers", "desiredCapacity": 1, "minSize": 0, "maxSize": 1}});
         objects.pools[0].status = Some(serde_json::from_value(status).unwrap());
         let found = needs(&objects, &objects.clusters[0], BTreeSet::new());
         assert_eq!((found.network, found.vpc.as_deref()), (Network::InGivenVpc, Some("vpc-1")));
-        let features = BTreeSet::from([Feature::Eks, Feature::PublicParameters, Feature::Leftovers]);
+        let features = BTreeSet::from([
+            Feature::Eks,
+            Feature::PublicParameters,
+            Feature::Leftovers,
+            Feature::ConnectedNodes,
+        ]);
         assert_eq!(found.features, features);
         let only = |name: &str| BTreeSet::from([name.to_owned()]);
         assert_eq!((found.groups, found.profiles), (only("team-prod-workers"), only("nodes")));

@@ -82,6 +82,8 @@ pub(super) enum Feature {
     Endpoints,
     /// What workloads left in the network is deleted with it.
     Leftovers,
+    /// Nodes are connected with the security group that EKS creates.
+    ConnectedNodes,
     /// A group or an EKS cluster is adopted.
     Adoption,
 }
@@ -321,6 +323,7 @@ fn resources(sid: &str, needs: &Needs) -> Resources {
         "GiveClustersTheirRole" => those(&needs.control_plane_role.iter().cloned().collect()),
         "ReadIssuers" | "CreateIssuers" | "DeleteOwnIssuers" => uses(Feature::Issuer),
         "NamesOfEndpoints" => uses(Feature::Endpoints),
+        "ConnectGroupsOfClusters" => uses(Feature::ConnectedNodes),
         _ if LEFT_OUT.contains(&sid) => Resources::Unneeded,
         _ => Resources::Examples,
     }
@@ -453,6 +456,16 @@ mod tests {
         }
     }
 
+    /// EKS does not delete a group that a rule of the network names.
+    #[test]
+    fn the_group_that_nodes_are_connected_with_may_be_deleted_without_the_policy_for_leftovers() {
+        let features = BTreeSet::from([Feature::Eks, Feature::ConnectedNodes]);
+        let found = all(&Needs { network: Network::Created, features, ..needs() });
+        let actions = &found["ConnectGroupsOfClusters"].actions;
+        assert!(actions.contains(&"ec2:DeleteSecurityGroup".to_owned()), "{actions:?}");
+        assert!(!found.contains_key("DeleteLeftGroupsOfEks"));
+    }
+
     #[test]
     fn what_is_needed_follows_from_the_cluster() {
         use Feature::{Adoption, Eks, Endpoints, Issuer, Leftovers, PublicParameters};
@@ -503,7 +516,7 @@ mod tests {
         let policies = [POOLS, USER_DATA, NETWORKS, LEFTOVERS, CONTROL_PLANES, ADOPTION];
         let sids: BTreeSet<String> = policies.into_iter().flat_map(statements).map(|it| it.sid).collect();
         let apart = sids.iter().filter(|sid| resources(sid, &needs()) != Resources::Examples).count();
-        assert_eq!(apart, 15, "a name in resources() is wrong");
+        assert_eq!(apart, 16, "a name in resources() is wrong");
     }
 
     fn on_resource(resource: &str, decision: &str, missing: &[&str]) -> OnResource {

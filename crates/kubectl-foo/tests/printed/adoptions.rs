@@ -181,7 +181,7 @@ fn everything_in_the_way_and_everything_that_is_lost_is_named() {
                 {"DeviceName": "/dev/xvdd", "Ebs": {"VolumeType": "gp3"}},
             ],
             "MetadataOptions": {"HttpEndpoint": "enabled", "HttpProtocolIpv6": "disabled", "InstanceMetadataTags": "enabled"},
-            "InstanceMarketOptions": {"MarketType": "capacity-block"},
+            "InstanceMarketOptions": {"MarketType": "another"},
             "UserData": "c2VjcmV0", "Monitoring": {"Enabled": true}, "EnclaveOptions": {"Enabled": true},
             "CpuOptions": {"CoreCount": 2, "ThreadsPerCore": 1, "AmdSevSnp": "disabled", "NestedVirtualization": "enabled"},
             "CreditSpecification": {"CpuCredits": "unlimited"},
@@ -231,20 +231,40 @@ fn spot_instances_of_a_launch_template_stay_spot_instances() {
     assert_eq!(spec["launchTemplateName"], "workers-of-eksctl-foo");
 }
 
+/// A group with these overrides; its launch template has the image ami-1 of x86_64.
+fn with_overrides(overrides: &Value) -> Adoption {
+    let mut group = plain();
+    group["LaunchTemplate"] = Value::Null;
+    let template = json!({"LaunchTemplateId": "lt-1", "Version": "3"});
+    let template = json!({"LaunchTemplateSpecification": template, "Overrides": overrides});
+    group["MixedInstancesPolicy"] = json!({"LaunchTemplate": template});
+    let mut found = found(group, simple());
+    "x86_64".clone_into(&mut found.image.as_mut().unwrap().architecture);
+    let images = [("ami-2", "arm64"), ("ami-3", "x86_64")];
+    let images = images.map(|(id, runs)| json!({"ImageId": id, "Architecture": runs}));
+    found.images_of_types = serde_json::from_value(json!(images)).unwrap();
+    of_found(&found, &adopter(), &cluster()).unwrap()
+}
+
+#[test]
+fn sets_of_attributes_of_both_architectures_stay_with_their_images() {
+    let attributes = json!({
+        "VCpuCount": {"Min": 2}, "MemoryMiB": {"Min": 4096}, "CpuManufacturers": ["intel", "amazon-web-services"],
+    });
+    let sets = json!([
+        {"InstanceRequirements": attributes}, {"InstanceRequirements": attributes, "ImageId": "ami-2"},
+    ]);
+    let spec = with_overrides(&sets).objects[0]["spec"].clone();
+    assert_eq!(spec["ami"], json!({"ids": {"x86_64": "ami-1", "arm64": "ami-2"}}));
+    let sets = [0_usize, 1].map(|set| spec["mixedInstances"]["overrides"][set]["requirements"].clone());
+    let of = sets.map(|set| (set["architecture"].clone(), set["cpuManufacturers"].clone()));
+    assert_eq!(of, [(Value::Null, json!(["intel"])), (json!("arm64"), json!(["amazon-web-services"]))]);
+}
+
 #[test]
 fn images_of_both_architectures_stay_and_others_are_named() {
-    let adopted = |overrides: Value| {
-        let mut group = plain();
-        group["LaunchTemplate"] = Value::Null;
-        let template = json!({"LaunchTemplateId": "lt-1", "Version": "3"});
-        let template = json!({"LaunchTemplateSpecification": template, "Overrides": overrides});
-        group["MixedInstancesPolicy"] = json!({"LaunchTemplate": template});
-        let mut found = found(group, simple());
-        found.image.as_mut().unwrap().architecture = "x86_64".to_owned();
-        let images = [("ami-2", "arm64"), ("ami-3", "x86_64")];
-        let images = images.map(|(id, runs)| json!({"ImageId": id, "Architecture": runs}));
-        found.images_of_types = serde_json::from_value(json!(images)).unwrap();
-        let adoption = of_found(&found, &adopter(), &cluster()).unwrap();
+    let adopted = |overrides: &Value| {
+        let adoption = with_overrides(overrides);
         let is_named = |it: &String| it.starts_with("images of single instance types");
         (adoption.objects[0]["spec"]["ami"].clone(), adoption.differences.iter().any(is_named))
     };
@@ -258,7 +278,7 @@ fn images_of_both_architectures_stay_and_others_are_named() {
         (json!([of("m7i.large"), with("m6i.large", "ami-3")]), (json!({"id": "ami-1"}), true)),
         (json!([of("m7i.large"), with("m7g.large", "ami-unread")]), (json!({"id": "ami-1"}), true)),
     ] {
-        assert_eq!(adopted(overrides.clone()), expected, "{overrides}");
+        assert_eq!(adopted(&overrides), expected, "{overrides}");
     }
 }
 
@@ -385,6 +405,10 @@ fn reservations_and_dedicated_hosts_of_a_launch_template_stay() {
     let spot = json!({"MarketType": "spot"});
     assert_eq!(reserved(target("CapacityReservationId"), spot.clone()), (Value::Null, 1));
     assert_eq!(reserved(json!({}), spot), (Value::Null, 0));
+    let block = json!({"MarketType": "capacity-block"});
+    let in_block = json!({"block": {"id": "x", "drainLeadSeconds": 1800}});
+    assert_eq!(reserved(target("CapacityReservationId"), block.clone()), (in_block, 0));
+    assert_eq!(reserved(target("CapacityReservationResourceGroupArn"), block), (Value::Null, 1));
     let (spec, differences) =
         spec_of(&json!({"Placement": {"Tenancy": "host", "HostResourceGroupArn": "arn:h"}}));
     assert_eq!(spec["placement"], json!({"hostResourceGroupARN": "arn:h"}));

@@ -72,6 +72,7 @@ impl Operation {
             | Self::DescribeSubnets
             | Self::DescribeSecurityGroups
             | Self::DescribeVolumes
+            | Self::DescribeCapacityReservations
             | Self::DescribeVpcs
             | Self::DescribeVpcAttribute
             | Self::DescribeInternetGateways

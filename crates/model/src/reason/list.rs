@@ -626,6 +626,43 @@ reasons! {
     "the group has a warm pool that another user created, whose instances may be Nodes with Pods: they run, hibernate, or were in the group. The provider neither changes nor deletes it"
     "drain these Nodes and delete the warm pool: the provider then creates its own, or deletes the group of a pool that is being deleted. Without `spec.warmPool`, a pool that stays leaves it alone"
 
+    // CapacityBlockReady.
+    CapacityBlockActive Good [CapacityBlockReady True]
+    "instances can run in the Capacity Block of the spec; the message says until when, and from when all Machines are drained"
+    ""
+
+    CapacityBlockUnknown Waiting [CapacityBlockReady Unknown, PoolReady False, LaunchTemplateReady False, AutoScalingGroupReady False]
+    "the Capacity Block has not been read yet: nothing is launched or drained because of it, and the group keeps its subnets. Scale-ins continue"
+    "wait; if it cannot be read, `Ready` and the reason of `CapacityBlockReady` say why"
+
+    CapacityBlockUnusable NeedsUser [CapacityBlockReady False, LaunchTemplateReady False, AutoScalingGroupReady False]
+    "what `capacityReservation.block.id` names is no Capacity Block that the pool can use: EC2 does not know it, or it is another kind of reservation, or of another instance type, or in a zone in which the pool has no subnet, or `drainLeadSeconds` leaves no time after its start. Nothing is launched, and what runs stays"
+    "the message says which: correct the id, `spec.instanceType`, the subnets or `drainLeadSeconds`"
+
+    CapacityBlockNotStarted Waiting [CapacityBlockReady False, LaunchTemplateReady False]
+    "the Capacity Block has no capacity yet: its start lies ahead, or it is not paid. Nothing is launched until then; instances of another block stay and are not replaced"
+    "wait until it starts"
+
+    CapacityBlockUnavailable Waiting [CapacityBlockReady False, LaunchTemplateReady False]
+    "EC2 reports another state of the Capacity Block than that it is active, has not started or is over, such as `unavailable`: nothing is launched, and what runs stays until it is drained before the end"
+    "wait, or ask AWS Support about the block"
+
+    CapacityBlockClocksDiffer NeedsUser [CapacityBlockReady False, LaunchTemplateReady False]
+    "the Capacity Block ends soon by the manager's clock, which does not agree with that of AWS: no Machine is drained, and none is launched"
+    "synchronize the clock of the manager's Node with NTP. EC2 terminates the instances at the time that the message says, drained or not"
+
+    CapacityBlockEnding NeedsUser [CapacityBlockReady False]
+    "the Capacity Block ends soon, and EC2 terminates its instances half an hour before its end, those of UltraServers an hour: all Machines of the pool are drained, and none is launched, whatever `replicas` say"
+    "extend the block: the pool then goes back to its replicas. Otherwise nothing: the instances are drained in time unless a PodDisruptionBudget or a Pod prevents it"
+
+    CapacityBlockEnded NeedsUser [CapacityBlockReady False, LaunchTemplateReady False]
+    "the Capacity Block has ended, or was cancelled, or could not be paid: the pool launches nothing"
+    "name another block in `capacityReservation.block.id`, or delete the pool"
+
+    CapacityBlockNeedsReplicas NeedsUser [PoolWarning True]
+    "the MachinePool has the annotation `cluster.x-k8s.io/replicas-managed-by`, and the pool is in a Capacity Block, at whose end the provider sets the size: the annotation has no effect, and the pool has the `replicas` of the MachinePool"
+    "remove the annotation from the MachinePool"
+
     // FooMachine.
     InService Good [MachineReady True]
     "the instance is in service"
@@ -884,9 +921,9 @@ reasons! {
     "the EKS cluster is not ACTIVE yet, or may not be changed; `ClusterReady` says why"
     "see `ClusterReady`"
 
-    WaitingForSubnets Waiting [EksClusterReady False]
-    "there are not two subnets for the control plane yet: the FooCluster has not found or created its network"
-    "if it lasts: the conditions of the FooCluster"
+    WaitingForSubnets Waiting [EksClusterReady False, AddonsReady False]
+    "there are not two subnets for the control plane yet, or an add-on with `customNetworking` waits for subnets of type `Pods`: the FooCluster has not found or created its network"
+    "if it lasts: the conditions of the FooCluster, and with `customNetworking` whether its `spec.network.managed` has subnets of type `Pods`"
 
     CreatingCluster Waiting [EksClusterReady False]
     "EKS creates the cluster"

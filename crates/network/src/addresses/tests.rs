@@ -15,6 +15,14 @@ fn carving(ranges: &[&str], zones: Vec<Zone>) -> Carving {
     Carving { ranges, sizes: sizes.into(), zones, existing: BTreeMap::new(), foreign: Vec::new() }
 }
 
+/// With subnets for Pods, and all of the usual size.
+fn carving_with_pods(ranges: &[&str], zones: Vec<Zone>) -> Carving {
+    let mut carving = carving(ranges, zones);
+    carving.sizes =
+        sizes([Tier::Private, Tier::Public, Tier::Pods].map(|tier| (tier, None)), &carving.ranges);
+    carving
+}
+
 fn shown(carved: &[Carved]) -> Vec<String> {
     carved.iter().map(|subnet| format!("{} {}", subnet.key, subnet.range)).collect()
 }
@@ -78,6 +86,51 @@ fn a_network_without_public_subnets_has_none() {
         shown(&carve(&carving).unwrap()),
         ["private/eu-central-1a 10.0.0.0/25", "private/eu-central-1b 10.0.0.128/25"]
     );
+}
+
+#[test]
+fn subnets_for_pods_have_a_range_of_their_own() {
+    let carved = carve(&carving_with_pods(&["10.2.0.0/24", "100.64.0.0/16"], zones(&["a", "b"]))).unwrap();
+    assert_eq!(
+        shown(&carved),
+        [
+            "private/eu-central-1a 10.2.0.0/27",
+            "public/eu-central-1a 10.2.0.240/28",
+            "pods/eu-central-1a 100.64.0.0/19",
+            "private/eu-central-1b 10.2.0.32/27",
+            "public/eu-central-1b 10.2.0.224/28",
+            "pods/eu-central-1b 100.64.32.0/19",
+        ]
+    );
+    for (ranges, pods) in [
+        (&["10.2.0.0/16"][..], "10.2.32.0/19"),
+        (&["10.2.0.0/16", "10.3.0.0/16"], "10.3.0.0/19"),
+        (&["10.2.0.0/16", "10.3.0.0/16", "100.64.0.0/17"], "100.64.0.0/20"),
+        (&["10.2.0.0/16", "198.19.0.0/16", "100.64.0.0/16"], "198.19.0.0/19"),
+        (&["100.64.0.0/16", "100.65.0.0/24"], "100.65.0.0/27"),
+    ] {
+        let carved = carve(&carving_with_pods(ranges, zones(&["a"]))).unwrap();
+        assert_eq!(carved[2].range, net(pods), "{ranges:?}");
+    }
+}
+
+#[test]
+fn with_subnets_for_pods_nodes_stay_out_of_the_ranges_that_aws_recommends_for_pods() {
+    let mut carving = carving_with_pods(&["10.2.0.0/24", "100.64.0.0/16", "10.3.0.0/24"], zones(&["a", "b"]));
+    carving.sizes = BTreeMap::from([(Tier::Private, 24), (Tier::Pods, 17)]);
+    assert_eq!(
+        shown(&carve(&carving).unwrap()),
+        [
+            "private/eu-central-1a 10.2.0.0/24",
+            "pods/eu-central-1a 100.64.0.0/17",
+            "private/eu-central-1b 10.3.0.0/24",
+            "pods/eu-central-1b 100.64.128.0/17",
+        ]
+    );
+    carving.zones = zones(&["a", "b", "c"]);
+    carving.sizes = BTreeMap::from([(Tier::Private, 25), (Tier::Pods, 17)]);
+    let unfit = carve(&carving).unwrap_err().to_string();
+    assert!(unfit.starts_with("100.64.0.0/16 has room for pods subnets of /17 in 2 of 3 zones"), "{unfit}");
 }
 
 #[test]
@@ -147,11 +200,12 @@ fn listed_subnets_are_in_the_ranges_and_apart() {
 }
 
 #[test]
-fn ipv6_numbers_stay_and_each_tier_has_its_half() {
+fn ipv6_numbers_stay_and_each_tier_of_nodes_has_its_half() {
     let subnets = BTreeMap::from([
         ("private/a".to_owned(), Tier::Private),
         ("private/b".to_owned(), Tier::Private),
         ("public/a".to_owned(), Tier::Public),
+        ("pods/a".to_owned(), Tier::Pods),
     ]);
     let numbers = |existing: &[(&str, u8)], foreign: &[u8]| {
         let existing = existing.iter().map(|(key, index)| ((*key).to_owned(), *index)).collect();
@@ -172,12 +226,15 @@ prop_compose! {
         sizes in (17_u8..=28, 17_u8..=28),
         usual in any::<bool>(),
         public in any::<bool>(),
+        pods in proptest::option::of(17_u8..=28),
         second in proptest::option::of(16_u8..=26),
+        third in proptest::option::of(16_u8..=26),
         count in 1_usize..=6,
         foreign in proptest::option::of(24_u8..=28),
     ) -> Carving {
         let first = Ipv4Net::new(Ipv4Addr::new(10, 2, 0, 0), vpc).unwrap();
         let second = second.map(|prefix| Ipv4Net::new(Ipv4Addr::new(10, 4, 0, 0), prefix).unwrap());
+        let third = third.map(|prefix| Ipv4Net::new(Ipv4Addr::new(100, 64, 0, 0), prefix).unwrap());
         let mut sizes = if usual {
             BTreeMap::from([Tier::Private, Tier::Public].map(|tier| (tier, usual_size(tier, first))))
         } else {
@@ -186,9 +243,10 @@ prop_compose! {
         if !public {
             sizes.remove(&Tier::Public);
         }
+        sizes.extend(pods.map(|size| (Tier::Pods, size)));
         let foreign = foreign.map(|prefix| Ipv4Net::new(Ipv4Addr::new(10, 2, 0, 0), prefix).unwrap());
         Carving {
-            ranges: [Some(first), second].into_iter().flatten().collect(),
+            ranges: [Some(first), second, third].into_iter().flatten().collect(),
             sizes,
             zones: zones(&["a", "b", "c", "d", "e", "f"])[..count].to_vec(),
             existing: BTreeMap::new(),
@@ -215,7 +273,7 @@ proptest! {
 
     /// A crash between two creations, or a zone that was made by hand: the rest is carved as before.
     #[test]
-    fn a_part_that_exists_changes_nothing(carving in any_carving(), exists in any::<[bool; 12]>()) {
+    fn a_part_that_exists_changes_nothing(carving in any_carving(), exists in any::<[bool; 18]>()) {
         let Ok(whole) = carve(&carving) else { return Ok(()) };
         let existing = whole.iter().zip(exists).filter(|(_, exists)| *exists);
         let existing = existing.map(|(subnet, _)| (subnet.key.clone(), subnet.range)).collect();

@@ -1,11 +1,16 @@
 //! What the check knows: everything that any read or response shows, without conclusions of the planner.
 
+use crate::desired::{DesiredSubnet, NatMode, Tier};
 use crate::recorded::{Deletion, RecordedPart};
 use crate::role::Role;
 use crate::situation::{Tagged, tagged};
 use crate::{Desired, Memory, Observed, Recorded};
-use foo_model::network::{Endpoint, LoadBalancer, NatGateway, NatState, Parts, RouteTarget, Tags};
-use foo_model::{AllocationId, AssociationId, EgressOnlyGatewayId, EndpointId, NatGatewayId, VpcId};
+use foo_model::network::{
+    Endpoint, LoadBalancer, NatGateway, NatState, Parts, Peer, Protocol, RouteTarget, Rule, Tags,
+};
+use foo_model::{
+    AllocationId, AssociationId, EgressOnlyGatewayId, EndpointId, NatGatewayId, SecurityGroupId, VpcId,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The id, and the Cluster; of what is being deleted the Cluster's namespace.
@@ -173,9 +178,7 @@ impl<'a> Facts<'a> {
 
     /// Whether private subnets have a way out over IPv6.
     pub(super) fn wants_ipv6_out(&self) -> bool {
-        use crate::desired::{NatMode, Tier};
-        let private =
-            |it: &crate::desired::DesiredSubnet| it.tier == Tier::Private && it.ipv6_index.is_some();
+        let private = |it: &DesiredSubnet| it.tier == Tier::Private && it.ipv6_index.is_some();
         self.desired.ipv6 && self.desired.nat != NatMode::None && self.desired.subnets.iter().any(private)
     }
 
@@ -210,19 +213,19 @@ impl<'a> Facts<'a> {
 
     /// Whether the desired NAT mode needs the zone's address.
     pub(super) fn wants_address(&self, role: &Role) -> bool {
-        use crate::desired::{NatMode, Tier};
         let Role::Address(zone) = role else { return true };
-        let any = |tier| self.desired.subnets.iter().any(|it| it.tier == tier);
-        if !any(Tier::Public) || !any(Tier::Private) {
+        let (private, public): (Vec<_>, Vec<_>) =
+            self.desired.subnets.iter().partition(|it| it.tier.is_routed_privately());
+        if public.is_empty() || private.is_empty() {
             return false;
         }
-        let has = |tier| self.desired.subnets.iter().any(|it| it.tier == tier && it.zone == *zone);
+        let is_in = |subnets: &[&DesiredSubnet]| subnets.iter().any(|it| it.zone == *zone);
         let addresses = self.observed.tagged.parts.addresses.keys();
         let several = addresses.filter(|id| self.is_own(id.as_str())).count() > 1;
         match self.desired.nat {
             NatMode::None => false,
             NatMode::Single => !several,
-            NatMode::PerZone => has(Tier::Public) && (has(Tier::Private) || !several),
+            NatMode::PerZone => is_in(&public) && (is_in(&private) || !several),
         }
     }
 
@@ -245,6 +248,41 @@ impl<'a> Facts<'a> {
                 tags.get("infrastructure.foo.com/role") == Some(role) && !self.deleted.contains(other)
             })
         })
+    }
+
+    /// Whether each of the rules allows all traffic of the network's group for nodes, with the description of those that the provider adds to
+    /// cluster security groups of EKS.
+    pub(super) fn are_of_the_connection(&self, rules: &BTreeSet<Rule>) -> bool {
+        rules.iter().all(|rule| {
+            rule.protocol == Protocol::All
+                && rule.description == "nodes to cluster security group of EKS"
+                && matches!(&rule.peer, Peer::Group(id) if self.is_group_for_nodes(id.as_str()))
+        })
+    }
+
+    /// Whether it is the network's group for nodes, by its tag or by the record. While the network is being deleted, every group of the
+    /// network may be: what is requested can be invalid then.
+    fn is_group_for_nodes(&self, id: &str) -> bool {
+        let tagged = self.own.get(id).and_then(|tags| tags.get("infrastructure.foo.com/role"));
+        let is = |role: &Role| {
+            let recorded = self.record.parts.get(role).is_some_and(|part| part.id == id);
+            recorded || tagged == Some(&role.to_string())
+        };
+        let mut groups = self.desired.security_groups.iter().filter(|it| it.is_for_nodes);
+        self.is_own(id)
+            && (self.desired.being_deleted || groups.any(|it| is(&Role::SecurityGroup(it.name.clone()))))
+    }
+
+    /// Whether nodes were connected with this cluster security group of EKS, by the record or by a rule of the network that names it.
+    pub(super) fn was_connected(&self, group: &SecurityGroupId) -> bool {
+        let groups = || reads(self.observed).flat_map(|parts| parts.security_groups.values());
+        let own = groups().filter(|it| self.is_own(it.id.as_str()));
+        let named = own.flat_map(|it| &it.ingress).any(|rule| {
+            rule.description == "cluster security group of EKS to nodes"
+                && matches!(&rule.peer, Peer::Group(id) if id == group)
+        });
+        let is_of_eks = groups().any(|it| it.id == *group && it.name.starts_with("eks-cluster-sg-"));
+        is_of_eks && (named || self.record.cluster_groups.contains(group))
     }
 
     pub(super) fn is_our_vpc(&self, vpc: &VpcId) -> bool {

@@ -48,6 +48,8 @@ pub struct Desired {
     pub endpoints: Vec<DesiredEndpoint>,
     /// Security groups.
     pub security_groups: Vec<DesiredGroup>,
+    /// Whether nodes and the cluster security group of EKS allow all traffic of each other.
+    pub connection: Connection,
     /// The user's tags for every part. The network's are added, and win.
     pub tags: Tags,
     /// What happens when a person or another program changes parts.
@@ -89,7 +91,7 @@ pub enum DesiredVpc {
 pub struct DesiredSubnet {
     /// What makes its role (`subnet/<key>`): usually `<tier>/<zone>`. Unique; the same for as long as the network exists.
     pub key: String,
-    /// Public or private.
+    /// Public, private, or for Pods alone.
     pub tier: Tier,
     /// Its zone.
     pub zone: Zone,
@@ -103,7 +105,7 @@ pub struct DesiredSubnet {
     pub tags: Tags,
 }
 
-/// Where a subnet's default route leads.
+/// Where a subnet's default route leads, and who is in it.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::IntoStaticStr,
 )]
@@ -113,12 +115,26 @@ pub enum Tier {
     Public,
     /// To a NAT gateway, or nowhere.
     Private,
+    /// As that of a private one of its zone. Only addresses of Pods are in it; it has no IPv6 range, and no tag by which controllers
+    /// find subnets for anything else.
+    Pods,
+}
+
+impl Tier {
+    /// Whether it uses the route table of the zone's private subnets.
+    pub const fn is_routed_privately(self) -> bool {
+        match self {
+            Self::Private | Self::Pods => true,
+            Self::Public => false,
+        }
+    }
 }
 
 /// How many NAT gateways there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NatMode {
-    /// One in each zone that has a private and a public subnet. A zone without a public subnet uses that of another zone.
+    /// One in each zone that has a public subnet, and a private one or one for Pods. A zone without a public subnet uses that of
+    /// another zone.
     PerZone,
     /// One for all zones.
     Single,
@@ -167,6 +183,10 @@ pub struct DesiredGroup {
     pub tags: Tags,
     /// What it lets out. AWS's rule that lets everything out is taken away if it is not among these.
     pub egress: Vec<GroupRule>,
+    /// What it lets out besides, because the provider needs it. The drift policy is not about these rules, and they are no part of the content
+    /// that a person or another program can change ([`crate::recorded::Recorded::reached`]): a group that exists gets them as they come with a
+    /// version of the provider, and nothing else of it is changed by that.
+    pub own_egress: Vec<GroupRule>,
 }
 
 /// A rule in terms of the network's own groups.
@@ -193,6 +213,24 @@ pub enum GroupPeer {
     GroupId(SecurityGroupId),
     /// A prefix list.
     Prefixes(PrefixListId),
+}
+
+/// Whether the group for nodes ([`DesiredGroup::is_for_nodes`]) and the security group that EKS created for the cluster allow all traffic of
+/// each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Connection {
+    /// They are to, and which group that is, is not known (yet): rules that exist stay.
+    #[default]
+    Awaited,
+    /// They do not, and it is not requested. Of a group that they were connected with nothing is remembered once no rule is left.
+    Separate,
+    /// It is requested, and there is no EKS cluster whose group that could be.
+    WithoutEks,
+    /// They do not any more, because EKS deletes the cluster: EKS does not delete a group that a rule of another group names. The group is
+    /// remembered until reads do not show it, because EKS may have tried before.
+    Ended,
+    /// They do.
+    With(SecurityGroupId),
 }
 
 /// What happens when a person or another program changes routes, rules, tags, associations or attributes.

@@ -2,7 +2,7 @@
 //! older by EC2's own delay.
 
 use foo_model::network::{Kind, Parts, Quotas, ZoneInfo};
-use foo_model::{Timestamp, VpcId, Zone};
+use foo_model::{SecurityGroupId, Timestamp, VpcId, Zone};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -25,6 +25,14 @@ pub struct Observed {
     /// `None`: not asked lately. If they could not be learned, quotas that are all unknown. Needed before a network is begun, and before
     /// an edit adds what a quota counts ([`crate::Report::wants_quotas`]).
     pub quotas: Option<Quotas>,
+}
+
+impl Observed {
+    /// When the newest read by its id of a security group began that is no part of a network. `None`: there was none.
+    pub(crate) fn foreign_group_read(&self, group: &SecurityGroupId) -> Option<Timestamp> {
+        let read = self.by_id.begun.get(&Kind::SecurityGroup)?.get(group.as_str()).copied();
+        read.filter(|_| !self.tagged.parts.security_groups.contains_key(group))
+    }
 }
 
 /// The newest read of each of several kinds, in one scope.

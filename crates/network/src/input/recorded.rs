@@ -2,7 +2,7 @@
 //! the memory is lost. It may be lost as well (clusterctl move).
 
 use crate::role::Role;
-use foo_model::Timestamp;
+use foo_model::{SecurityGroupId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +22,9 @@ pub struct Recorded {
     pub tag_keys: BTreeSet<String>,
     /// Keys of the user's tags that were put on the part of a role alone. None of them is empty.
     pub own_tag_keys: BTreeMap<Role, BTreeSet<String>>,
+    /// Cluster security groups of EKS that nodes were connected with ([`crate::desired::Connection`]), until a read by its id does not show
+    /// the group, or a connection that is no longer requested has ended. Such a group may have the provider's rule.
+    pub cluster_groups: BTreeSet<SecurityGroupId>,
 }
 
 /// A part that exists as far as we know.

@@ -114,6 +114,13 @@ fn read_at(effect: &Effect, observed: &Observed) -> Option<Timestamp> {
             in_vpc(Kind::SecurityGroup)
         }
         Change::DeleteSecurityGroup { .. } => begun(Kind::SecurityGroup).max(in_vpc(Kind::SecurityGroup)),
+        // Of EKS.
+        Change::AuthorizeSecurityGroupIngress { group, .. }
+        | Change::RevokeSecurityGroupIngress { group, .. }
+            if observed.foreign_group_read(group).is_some() =>
+        {
+            observed.foreign_group_read(group)
+        }
         _ => begun(effect.action.role.kind()),
     }
 }

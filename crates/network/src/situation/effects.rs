@@ -88,24 +88,11 @@ pub(crate) fn apply(change: &Change, created: &Parts, parts: &mut Parts) {
                 table.associations.retain(|it| it.id != *association);
             }
         }
-        Change::AuthorizeSecurityGroupIngress { group, rules } => {
-            edit(&mut parts.security_groups, group, |it| it.ingress.extend(rules.iter().cloned()));
-        }
-        Change::AuthorizeSecurityGroupEgress { group, rules } => {
-            edit(&mut parts.security_groups, group, |it| it.egress.extend(rules.iter().cloned()));
-        }
-        Change::RevokeSecurityGroupIngress { group, rules } => {
-            edit(&mut parts.security_groups, group, |it| revoke(&mut it.ingress, rules));
-        }
-        Change::RevokeSecurityGroupEgress { group, rules } => {
-            edit(&mut parts.security_groups, group, |it| revoke(&mut it.egress, rules));
-        }
-        Change::UpdateSecurityGroupRuleDescriptionsIngress { group, rules } => {
-            edit(&mut parts.security_groups, group, |it| {
-                revoke(&mut it.ingress, rules);
-                it.ingress.extend(rules.iter().cloned());
-            });
-        }
+        Change::AuthorizeSecurityGroupIngress { .. }
+        | Change::AuthorizeSecurityGroupEgress { .. }
+        | Change::RevokeSecurityGroupIngress { .. }
+        | Change::RevokeSecurityGroupEgress { .. }
+        | Change::UpdateSecurityGroupRuleDescriptionsIngress { .. } => apply_to_rules(change, parts),
         Change::ModifyVpcEndpoint { endpoint, change } => {
             edit(&mut parts.endpoints, endpoint, |it| modify_endpoint(&mut it.kind, change));
         }
@@ -127,6 +114,31 @@ pub(crate) fn apply(change: &Change, created: &Parts, parts: &mut Parts) {
         | Change::DeleteNetworkInterface { .. }
         | Change::DeleteLoadBalancer { .. }
         | Change::DeleteTargetGroup { .. } => delete(change, parts),
+    }
+}
+
+/// Applies a change of rules to groups that reads show.
+pub(crate) fn apply_to_rules(change: &Change, parts: &mut Parts) {
+    match change {
+        Change::AuthorizeSecurityGroupIngress { group, rules } => {
+            edit(&mut parts.security_groups, group, |it| it.ingress.extend(rules.iter().cloned()));
+        }
+        Change::AuthorizeSecurityGroupEgress { group, rules } => {
+            edit(&mut parts.security_groups, group, |it| it.egress.extend(rules.iter().cloned()));
+        }
+        Change::RevokeSecurityGroupIngress { group, rules } => {
+            edit(&mut parts.security_groups, group, |it| revoke(&mut it.ingress, rules));
+        }
+        Change::RevokeSecurityGroupEgress { group, rules } => {
+            edit(&mut parts.security_groups, group, |it| revoke(&mut it.egress, rules));
+        }
+        Change::UpdateSecurityGroupRuleDescriptionsIngress { group, rules } => {
+            edit(&mut parts.security_groups, group, |it| {
+                revoke(&mut it.ingress, rules);
+                it.ingress.extend(rules.iter().cloned());
+            });
+        }
+        _ => {}
     }
 }
 

@@ -38,6 +38,7 @@ impl Shown {
         for effect in &memory.calls.effects {
             effects::apply(&effect.action.change, &effect.response, &mut shown.own);
             effects::delete(&effect.action.change, &mut shown.others);
+            effects::apply_to_rules(&effect.action.change, &mut shown.others);
         }
         shown.leave_out_deleted();
         shown

@@ -17,7 +17,8 @@ pub(crate) struct Wanted {
 impl Wanted {
     /// `exists`: whether there is a part with that role, or is about to be.
     pub(crate) fn new(desired: &Desired, exists: &dyn Fn(&Role) -> bool) -> Self {
-        let [public, private] = [Tier::Public, Tier::Private].map(|tier| zones_of(desired, tier));
+        let public = zones_of(desired, |tier| tier == Tier::Public);
+        let private = zones_of(desired, Tier::is_routed_privately);
         let nat_zones = nat_zones(desired.nat, &public, &private, &|zone| exists(&Role::Nat(zone.clone())));
         let mut roles = BTreeSet::new();
         if matches!(desired.vpc, DesiredVpc::Managed { .. }) {
@@ -30,7 +31,7 @@ impl Wanted {
                     roles.insert(Role::InternetGateway);
                     roles.insert(Role::PublicRoutes);
                 }
-                Tier::Private => {
+                Tier::Private | Tier::Pods => {
                     roles.insert(Role::PrivateRoutes(subnet.zone.clone()));
                     if desired.ipv6 && subnet.ipv6_index.is_some() && desired.nat != NatMode::None {
                         roles.insert(Role::EgressOnlyGateway);
@@ -53,10 +54,10 @@ impl Wanted {
     }
 }
 
-/// The zones of a tier's subnets, each once, in their order.
-fn zones_of(desired: &Desired, tier: Tier) -> Vec<Zone> {
+/// The zones of the subnets of some tiers, each once, in their order.
+fn zones_of(desired: &Desired, is_one: impl Fn(Tier) -> bool) -> Vec<Zone> {
     let mut zones: Vec<Zone> = Vec::new();
-    for subnet in desired.subnets.iter().filter(|it| it.tier == tier) {
+    for subnet in desired.subnets.iter().filter(|it| is_one(it.tier)) {
         if !zones.contains(&subnet.zone) {
             zones.push(subnet.zone.clone());
         }
@@ -64,7 +65,8 @@ fn zones_of(desired: &Desired, tier: Tier) -> Vec<Zone> {
     zones
 }
 
-/// The zones of the NAT gateways, of a network with subnets in these zones, each of which is in each list once.
+/// The zones of the NAT gateways, of a network with public and privately routed subnets in these zones, each of which is in each list
+/// once.
 /// `has_one`: whether a NAT gateway is in this zone already, or is about to be.
 pub fn nat_zones(
     nat: NatMode,

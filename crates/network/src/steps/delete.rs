@@ -4,7 +4,7 @@
 //! internet gateway (which cannot be detached while public addresses are mapped); then route tables, whose associations end with
 //! the subnets; then the VPC.
 
-use super::{begin, foreign, leftovers, nat};
+use super::{begin, connection, foreign, leftovers, nat};
 use crate::desired::DeletionPolicy;
 use crate::draft::{Draft, Weight};
 use crate::role::Role;
@@ -34,6 +34,7 @@ pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
     endpoints(&way, draft);
     addresses(&way, draft);
     subnets(&way, draft);
+    connections(&way, draft);
     groups(&way, draft);
     internet_gateways(&way, draft);
     tables(&way, draft);
@@ -184,6 +185,18 @@ fn groups(way: &Way<'_>, draft: &mut Draft) {
             way.delete(draft, id.as_str(), Change::DeleteSecurityGroup { group: id.clone() });
         } else {
             way.waits(draft, id.as_str(), format!("waiting for a read of what uses {id}"));
+        }
+    }
+}
+
+/// Revokes the provider's rules in cluster security groups of EKS: AWS does not delete a group that a rule names.
+fn connections(way: &Way<'_>, draft: &mut Draft) {
+    for group in way.situation.others.security_groups.values() {
+        let named = way.situation.own.security_groups.keys();
+        for rule in named.filter_map(|id| connection::own_rule(group, id)) {
+            let rules = BTreeSet::from([rule.clone()]);
+            let change = Change::RevokeSecurityGroupIngress { group: group.id.clone(), rules };
+            draft.send(way.situation, &Role::Vpc, change, "the network is being deleted");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Security groups and their rules.
 
-use super::vpc;
+use super::{connection, vpc};
 use crate::desired::{Desired, DesiredGroup, GroupPeer, GroupRule};
 use crate::draft::{Draft, Weight};
 use crate::hash;
@@ -63,33 +63,81 @@ fn rules(
     if ingress_waits || egress_waits {
         draft.incomplete(role, "waits for the groups that its rules name");
     }
+    let requested = Rules { ingress, egress };
+    let all = own_rules(situation, draft, group, there, &requested);
     let own: BTreeSet<&SecurityGroupId> = situation.own.security_groups.keys().collect();
-    let added_by_controllers = |rule: &Rule| is_of_controllers(group, rule, &own);
-    let (missing, extra) = difference(&ingress, &there.ingress);
-    if !missing.is_empty() {
-        let change = Change::AuthorizeSecurityGroupIngress { group: id(), rules: missing };
+    let stays = |rule: &Rule| is_of_controllers(group, rule, &own) || is_of_the_connection(group, rule);
+    let lacking = missing(&requested.ingress, &there.ingress);
+    if !lacking.is_empty() {
+        let change = Change::AuthorizeSecurityGroupIngress { group: id(), rules: lacking };
         draft.fix(role, change, format!("ingress rules of {} are missing", id()));
     }
     let of_ours = there.ingress.iter().filter(|rule| !is_described_by_controllers(group, rule));
-    let described = described(&ingress, of_ours);
+    let described = described(&all.ingress, of_ours);
     if !described.is_empty() {
         let change = Change::UpdateSecurityGroupRuleDescriptionsIngress { group: id(), rules: described };
         draft.fix(role, change, format!("descriptions of ingress rules of {} differ", id()));
     }
-    let extra: BTreeSet<Rule> = extra.into_iter().filter(|rule| !added_by_controllers(rule)).collect();
-    if !extra.is_empty() && !ingress_waits {
-        let change = Change::RevokeSecurityGroupIngress { group: id(), rules: extra };
+    let unwanted: BTreeSet<Rule> =
+        extra(&all.ingress, &there.ingress).into_iter().filter(|rule| !stays(rule)).collect();
+    if !unwanted.is_empty() && !ingress_waits {
+        let change = Change::RevokeSecurityGroupIngress { group: id(), rules: unwanted };
         draft.fix(role, change, format!("{} has ingress rules that are not requested", id()));
     }
-    let (missing, extra) = difference(&egress, &there.egress);
-    if !missing.is_empty() {
-        let change = Change::AuthorizeSecurityGroupEgress { group: id(), rules: missing };
+    let lacking = missing(&requested.egress, &there.egress);
+    if !lacking.is_empty() {
+        let change = Change::AuthorizeSecurityGroupEgress { group: id(), rules: lacking };
         draft.fix(role, change, format!("egress rules of {} are missing", id()));
     }
-    if !extra.is_empty() && !egress_waits {
-        let change = Change::RevokeSecurityGroupEgress { group: id(), rules: extra };
+    let unwanted = extra(&all.egress, &there.egress);
+    if !unwanted.is_empty() && !egress_waits {
+        let change = Change::RevokeSecurityGroupEgress { group: id(), rules: unwanted };
         draft.fix(role, change, format!("{} has egress rules that are not requested", id()));
     }
+}
+
+/// Rules of a group.
+struct Rules {
+    ingress: BTreeSet<Rule>,
+    egress: BTreeSet<Rule>,
+}
+
+/// Adds and revokes the rules that the provider needs of its own accord, whatever the drift policy is: they are no content that a person or
+/// another program changes, and must not take fixes of that content with them. All rules that the group is to have.
+fn own_rules(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    group: &DesiredGroup,
+    there: &SecurityGroup,
+    requested: &Rules,
+) -> Rules {
+    let (role, id) = (Role::SecurityGroup(group.name.clone()), || there.id.clone());
+    let ingress: BTreeSet<Rule> = connection::of_nodes(situation, group).into_iter().collect();
+    // It names the group itself; one that does not exist yet comes with a later plan.
+    let (egress, _) = resolve(situation, &group.own_egress);
+    let lacking = missing(&ingress, &(&there.ingress | &requested.ingress));
+    if !lacking.is_empty() {
+        let change = Change::AuthorizeSecurityGroupIngress { group: id(), rules: lacking };
+        draft.send(situation, &role, change, format!("{} has no rule for the connection with EKS", id()));
+    }
+    let lacking = missing(&egress, &(&there.egress | &requested.egress));
+    if !lacking.is_empty() {
+        let change = Change::AuthorizeSecurityGroupEgress { group: id(), rules: lacking };
+        draft.send(situation, &role, change, format!("{} has no egress rule to itself", id()));
+    }
+    let all = Rules { ingress: &requested.ingress | &ingress, egress: &requested.egress | &egress };
+    let over = extra(&all.ingress, &there.ingress).into_iter().filter(|it| is_of_the_connection(group, it));
+    let over: BTreeSet<Rule> = over.collect();
+    if !over.is_empty() && !connection::stays(situation) {
+        let change = Change::RevokeSecurityGroupIngress { group: id(), rules: over };
+        draft.send(situation, &role, change, format!("{} is no longer connected with EKS", id()));
+    }
+    all
+}
+
+/// Whether it is the provider's rule for the connection with EKS.
+fn is_of_the_connection(group: &DesiredGroup, rule: &Rule) -> bool {
+    group.is_for_nodes && connection::connected_with(rule).is_some()
 }
 
 /// The rules with the ids of groups, and whether some could not be resolved.
@@ -126,16 +174,20 @@ fn described<'a>(wanted: &BTreeSet<Rule>, there: impl Iterator<Item = &'a Rule>)
     differing.filter_map(|rule| wanted.iter().find(|it| same(it, rule))).cloned().collect()
 }
 
-/// What is missing, each once, and what is too much.
-fn difference(wanted: &BTreeSet<Rule>, there: &BTreeSet<Rule>) -> (BTreeSet<Rule>, BTreeSet<Rule>) {
+/// What is missing, each once.
+fn missing(wanted: &BTreeSet<Rule>, there: &BTreeSet<Rule>) -> BTreeSet<Rule> {
     let mut missing: BTreeSet<Rule> = BTreeSet::new();
     for rule in wanted {
         if !there.iter().chain(&missing).any(|it| same(it, rule)) {
             missing.insert(rule.clone());
         }
     }
-    let extra = there.iter().filter(|rule| !wanted.iter().any(|it| same(it, rule)));
-    (missing, extra.cloned().collect())
+    missing
+}
+
+/// What is too much.
+fn extra(wanted: &BTreeSet<Rule>, there: &BTreeSet<Rule>) -> BTreeSet<Rule> {
+    there.iter().filter(|rule| !wanted.iter().any(|it| same(it, rule))).cloned().collect()
 }
 
 /// The controllers of load balancers add rules to the group of the nodes: the AWS Load Balancer Controller and the network load

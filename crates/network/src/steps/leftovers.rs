@@ -1,7 +1,8 @@
 //! Deletes what Services and Nodes of the workload cluster left in the VPC, if the spec asks for that, and what Amazon GuardDuty
 //! created there for its agent on the Nodes. Interfaces that the VPC CNI left idle in a VPC of the network alone are deleted in any case: an
 //! instance that terminates while an interface is being attached leaves it behind, and nothing else ever deletes it
-//! (amazon-vpc-cni-k8s#608, #1223).
+//! (amazon-vpc-cni-k8s#608, #1223). So are cluster security groups of EKS that nodes were connected with: EKS cannot delete one that a rule of
+//! the network names.
 //!
 //! Controllers tag what they create with the name of the cluster, which another cluster in the same VPC may have as well. So in a
 //! VPC that others use too, tags are not enough: the planner deletes only what has to do with subnets or security groups of the network.
@@ -9,7 +10,7 @@
 //! That name is the one at EKS, if there is an EKS cluster. In our own VPC the name of the Cluster counts as well: former versions of
 //! the provider tagged parts of the network with it, and controllers may have been given it.
 
-use super::links;
+use super::{connection, links};
 use crate::desired::{Desired, DesiredVpc, Leftovers};
 use crate::draft::Draft;
 use crate::guardduty;
@@ -47,6 +48,11 @@ pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId) 
     for it in parts.interfaces.values().filter(|it| takes.idle_of_cni(it)) {
         let change = Change::DeleteNetworkInterface { interface: it.id.clone() };
         draft.send(situation, &Role::Vpc, change, WHY_IDLE);
+    }
+    for it in parts.security_groups.values().filter(|it| takes.connected(it)) {
+        // Once the rule that names it is revoked, nothing else says so.
+        draft.record.cluster_groups.insert(it.id.clone());
+        group(&takes, draft, it);
     }
     if situation.desired.leftovers != Leftovers::Delete {
         return;
@@ -146,6 +152,16 @@ impl<'a> Takes<'a> {
         let left = self.may_be(&it.vpc, &it.tags, it.id.as_str()) || self.of_control_plane(it);
         let guardduty = it.name.starts_with(guardduty::GROUP) && self.is_guardduty(&it.vpc, &it.tags);
         it.name != "default" && (left || guardduty)
+    }
+
+    /// Whether EKS could not delete it with the cluster because the provider's rule in the group for nodes named it then. A move loses the
+    /// record, but not that rule.
+    fn connected(&self, it: &SecurityGroup) -> bool {
+        let Situation { record, own, .. } = self.situation;
+        let mut rules = own.security_groups.values().flat_map(|it| &it.ingress);
+        let known = record.cluster_groups.contains(&it.id)
+            || rules.any(|rule| connection::connected_with(rule) == Some(&it.id));
+        it.vpc == *self.vpc && known && it.name.starts_with("eks-cluster-sg-")
     }
 
     fn endpoint(&self, it: &Endpoint) -> bool {

@@ -1,6 +1,7 @@
 //! One file per question, each decides on one thing.
 
 pub(crate) mod begin;
+pub(crate) mod connection;
 pub(crate) mod delete;
 pub(crate) mod endpoints;
 pub(crate) mod failed;

@@ -48,6 +48,14 @@ fn confirm_effects(situation: &Situation<'_>, draft: &mut Draft) {
                     draft.request_read_in(Kind::SecurityGroup, Scope::Vpc(vpc), from);
                 }
             }
+            // Of EKS, whose group the shared read does not show either.
+            Change::AuthorizeSecurityGroupIngress { group, .. }
+            | Change::RevokeSecurityGroupIngress { group, .. }
+                if situation.observed.foreign_group_read(group).is_some() =>
+            {
+                let scope = Scope::Ids(BTreeSet::from([group.to_string()]));
+                draft.request_read_in(Kind::SecurityGroup, scope, effect.visible_at());
+            }
             _ => draft.request_read(effect.action.role.kind(), from(effect.action.role.kind())),
         }
     }

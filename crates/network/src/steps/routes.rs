@@ -158,7 +158,7 @@ fn text(destination: &Destination) -> String {
 fn table_of(subnet: &DesiredSubnet) -> Role {
     match subnet.tier {
         Tier::Public => Role::PublicRoutes,
-        Tier::Private => Role::PrivateRoutes(subnet.zone.clone()),
+        Tier::Private | Tier::Pods => Role::PrivateRoutes(subnet.zone.clone()),
     }
 }
 

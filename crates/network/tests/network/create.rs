@@ -132,6 +132,18 @@ pub fn full() -> Desired {
     full
 }
 
+/// With a range for Pods, and a subnet of it in each zone that has a private one.
+pub fn with_pods(mut desired: Desired) -> Desired {
+    if let DesiredVpc::Managed { secondary, .. } = &mut desired.vpc {
+        *secondary = vec!["100.64.0.0/16".parse().unwrap()];
+    }
+    let private = desired.subnets.iter().filter(|it| it.tier == Tier::Private);
+    let letters: Vec<char> = private.filter_map(|it| it.zone.as_str().chars().last()).collect();
+    let pods = (0_u8..).zip(letters).map(|(index, letter)| subnet(Tier::Pods, letter, index));
+    desired.subnets.extend(pods);
+    desired
+}
+
 #[test]
 fn dual_stack_with_endpoints_and_a_second_range() {
     let mut world = World::new(full());

@@ -2,6 +2,7 @@
 
 use crate::create::full;
 use crate::endpoints::sts;
+use crate::leftovers::group_of_eks;
 use crate::life::settled;
 use crate::world::*;
 use foo_model::Reason;
@@ -94,6 +95,17 @@ fn a_network_in_a_vpc_of_the_user() {
     let foreseen = comes_true(&mut world);
     let operations: Vec<_> = foreseen.steps.iter().map(|it| it.action.change.operation().name()).collect();
     assert!(!operations.contains(&"CreateVpc") && operations.contains(&"CreateSubnet"), "{operations:?}");
+}
+
+#[test]
+fn the_connection_with_the_cluster_security_group_of_eks() {
+    let mut world = settled(desired("a"));
+    let eks = group_of_eks(&mut world, "prod");
+    for connection in [Connection::With(eks), Connection::Separate] {
+        world.desired.connection = connection;
+        let foreseen = comes_true(&mut world);
+        assert_eq!(foreseen.steps.len(), 2, "{:#?}", foreseen.steps);
+    }
 }
 
 #[test]

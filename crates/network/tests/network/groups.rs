@@ -1,8 +1,11 @@
 //! Rules and names of security groups.
 
+use crate::faults::assert_gone;
+use crate::life::calls_since;
 use crate::world::*;
 use foo_model::network::*;
 use foo_model::*;
+use foo_network::Desired;
 use foo_network::desired::*;
 
 fn node(world: &World) -> &SecurityGroup {
@@ -116,4 +119,45 @@ fn two_rules_that_are_one_to_aws_do_not_take_turns() {
     let sent = world.sent;
     world.rest();
     assert_eq!((world.sent, node(&world).ingress.len()), (sent, 2), "{}", world.story());
+}
+
+/// The desired network of a version without the rule, and then of one with it.
+#[test]
+fn an_outbound_rule_of_a_group_to_itself_is_added_to_a_network_that_exists_and_nothing_is_replaced() {
+    for drift in [DriftPolicy::Enforce, DriftPolicy::Warn] {
+        let mut world = World::new(Desired { drift, ..desired("a") });
+        world.rest();
+        if drift == DriftPolicy::Warn {
+            add_by_hand(&mut world);
+        }
+        let before = (node(&world).clone(), world.aws.calls.len());
+        let itself = GroupPeer::Group("node".to_owned());
+        let rule = GroupRule { protocol: Protocol::All, peer: itself, description: "to nodes".to_owned() };
+        world.desired.security_groups[0].own_egress.push(rule.clone());
+        world.rest();
+        assert_eq!(calls_since(&world, before.1), ["AuthorizeSecurityGroupEgress"], "{}", world.story());
+        let mut expected = before.0;
+        let peer = Peer::Group(expected.id.clone());
+        let added = Rule { protocol: rule.protocol, peer, description: rule.description };
+        expected.egress.insert(added.clone());
+        assert_eq!(*node(&world), expected, "what a user added stays");
+        world.aws.by_hand(|parts| {
+            parts.security_groups.get_mut(&expected.id).unwrap().egress.remove(&added);
+        });
+        world.rest();
+        assert_eq!(*node(&world), expected, "{}", world.story());
+        world.delete();
+        assert_gone(&world);
+    }
+}
+
+/// A rule in the group for nodes that a user added, which the drift policy `Warn` leaves there.
+pub fn add_by_hand(world: &mut World) -> Rule {
+    let peer = Peer::V4("192.0.2.0/24".parse().unwrap());
+    let rule = Rule { protocol: Protocol::Tcp(22, 22), peer, description: "by hand".to_owned() };
+    let id = node(world).id.clone();
+    world.aws.by_hand(|parts| _ = parts.security_groups.get_mut(&id).unwrap().ingress.insert(rule.clone()));
+    world.rest();
+    assert!(node(world).ingress.contains(&rule), "{}", world.story());
+    rule
 }

@@ -226,7 +226,7 @@ fn what_eks_tags_is_never_a_left_over_in_a_brought_vpc() {
 }
 
 /// The group that EKS makes for the interfaces of a control plane.
-fn group_of_eks(world: &mut World, of: &str) -> SecurityGroupId {
+pub fn group_of_eks(world: &mut World, of: &str) -> SecurityGroupId {
     let vpc = world.aws.parts.vpcs.keys().next().unwrap().clone();
     let name = format!("eks-cluster-sg-{of}-1234567890");
     let tags = Tags::from([

@@ -10,6 +10,7 @@
 #![allow(unreachable_pub, missing_docs, reason = "a test is not a library")]
 
 mod aws;
+mod connection;
 mod crashes;
 mod create;
 mod deletion;
@@ -22,6 +23,7 @@ mod installations;
 mod leftovers;
 mod life;
 mod moves;
+mod pods;
 mod properties;
 mod quotas;
 mod removed;

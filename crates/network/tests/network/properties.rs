@@ -1,7 +1,9 @@
 //! Many things go wrong at once, at any calls.
 
-use crate::create::{assert_complete, full};
+use crate::connection::rules;
+use crate::create::{assert_complete, full, with_pods};
 use crate::faults::assert_gone;
+use crate::leftovers::group_of_eks;
 use crate::world::*;
 use foo_model::Reason;
 use foo_network::Desired;
@@ -27,7 +29,8 @@ fn networks() -> impl Strategy<Value = Desired> {
     let zones = proptest::sample::select(vec!["a", "ab"]);
     (nat, zones, any::<bool>()).prop_map(|(nat, zones, everything)| {
         let plain = desired(zones);
-        let Desired { ipv6, endpoints, vpc, subnets, .. } = if everything { full() } else { plain.clone() };
+        let Desired { ipv6, endpoints, vpc, subnets, .. } =
+            if everything { with_pods(full()) } else { plain.clone() };
         Desired { nat, ipv6, endpoints, vpc, subnets, ..plain }
     })
 }
@@ -42,6 +45,7 @@ proptest! {
         lag in 0_u64..8,
         shown_after in 0_u64..25,
         nats_that_fail in 0_u32..2,
+        connected in any::<bool>(),
         changed_to in proptest::option::of(proptest::sample::select(vec![NatMode::PerZone, NatMode::Single, NatMode::None])),
     ) {
         let faults: BTreeMap<usize, Fault> = faults;
@@ -53,6 +57,14 @@ proptest! {
         world.aws.fail_nats(nats_that_fail);
         world.rest();
         assert_complete(&world);
+        if connected {
+            // Two moves can lose that nodes were connected: then only the tags of EKS say whose group it is.
+            world.desired.leftovers = Leftovers::Delete;
+            let eks = group_of_eks(&mut world, "prod");
+            world.desired.connection = Connection::With(eks.clone());
+            world.rest();
+            assert_eq!(rules(&world, &eks), (1, 1), "{}", world.story());
+        }
         if let Some(nat) = changed_to {
             world.desired.nat = nat;
             world.rest();

@@ -8,6 +8,7 @@ use foo_model::*;
 use foo_network::desired::*;
 use foo_network::observed::{ById, DnsAttributes};
 use foo_network::*;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub type World = testing::World<Aws>;
@@ -63,13 +64,17 @@ pub fn zone(letter: char) -> Zone {
 
 pub fn subnet(tier: Tier, letter: char, index: u8) -> DesiredSubnet {
     let name: &str = tier.into();
-    let third = if tier == Tier::Public { index } else { 128 + index };
+    let (network, third) = match tier {
+        Tier::Public => ("10.0", index),
+        Tier::Private => ("10.0", 128 + index),
+        Tier::Pods => ("100.64", index),
+    };
     DesiredSubnet {
         key: format!("{name}/{}", zone(letter)),
         tier,
         zone: zone(letter),
-        cidr: format!("10.0.{third}.0/24").parse().unwrap(),
-        ipv6_index: Some(third),
+        cidr: format!("{network}.{third}.0/24").parse().unwrap(),
+        ipv6_index: (tier != Tier::Pods).then_some(third),
         public_ip_on_launch: tier == Tier::Public,
         tags: Tags::new(),
     }
@@ -107,6 +112,7 @@ pub fn desired(zones: &str) -> Desired {
         ],
         tags: Tags::new(),
         egress: vec![everything()],
+        own_egress: vec![],
     };
     Desired {
         network_id: "11111111-2222-3333-4444-555555555555".to_owned(),
@@ -123,6 +129,7 @@ pub fn desired(zones: &str) -> Desired {
         nat: NatMode::PerZone,
         endpoints: vec![],
         security_groups: vec![group("node", "controlPlane"), group("controlPlane", "node")],
+        connection: Connection::Separate,
         tags: Tags::from([("team".to_owned(), "red".to_owned())]),
         drift: DriftPolicy::Enforce,
         deletion: DeletionPolicy::Delete,
@@ -181,20 +188,29 @@ pub fn read(aws: &mut Aws, observed: &mut Observed, kind: Kind, scope: &Scope) {
         Scope::Tag(..) => panic!("not asked for"),
     };
     match kind {
-        Kind::Vpc => into.vpcs = parts.vpcs,
-        Kind::Subnet => into.subnets = parts.subnets,
-        Kind::InternetGateway => into.internet_gateways = parts.internet_gateways,
-        Kind::EgressOnlyGateway => into.egress_only_gateways = parts.egress_only_gateways,
-        Kind::Address => into.addresses = parts.addresses,
-        Kind::NatGateway => into.nat_gateways = parts.nat_gateways,
-        Kind::RouteTable => into.route_tables = parts.route_tables,
-        Kind::SecurityGroup => into.security_groups = parts.security_groups,
-        Kind::Endpoint => into.endpoints = parts.endpoints,
-        Kind::Interface => into.interfaces = parts.interfaces,
-        Kind::LoadBalancer => into.load_balancers = parts.load_balancers,
-        Kind::TargetGroup => into.target_groups = parts.target_groups,
+        Kind::Vpc => see(&mut into.vpcs, parts.vpcs, scope),
+        Kind::Subnet => see(&mut into.subnets, parts.subnets, scope),
+        Kind::InternetGateway => see(&mut into.internet_gateways, parts.internet_gateways, scope),
+        Kind::EgressOnlyGateway => see(&mut into.egress_only_gateways, parts.egress_only_gateways, scope),
+        Kind::Address => see(&mut into.addresses, parts.addresses, scope),
+        Kind::NatGateway => see(&mut into.nat_gateways, parts.nat_gateways, scope),
+        Kind::RouteTable => see(&mut into.route_tables, parts.route_tables, scope),
+        Kind::SecurityGroup => see(&mut into.security_groups, parts.security_groups, scope),
+        Kind::Endpoint => see(&mut into.endpoints, parts.endpoints, scope),
+        Kind::Interface => see(&mut into.interfaces, parts.interfaces, scope),
+        Kind::LoadBalancer => see(&mut into.load_balancers, parts.load_balancers, scope),
+        Kind::TargetGroup => see(&mut into.target_groups, parts.target_groups, scope),
         Kind::VpcAttributes | Kind::Zone => {}
     }
+}
+
+/// A read shows all parts of its scope: one by ids says nothing about other ids.
+fn see<K: Ord + ToString, P>(known: &mut BTreeMap<K, P>, parts: BTreeMap<K, P>, scope: &Scope) {
+    match scope {
+        Scope::Ids(ids) => known.retain(|id, _| !ids.contains(&id.to_string())),
+        Scope::TagKey(_) | Scope::Tag(..) | Scope::Vpc(_) => known.clear(),
+    }
+    known.extend(parts);
 }
 
 /// What only networks do.

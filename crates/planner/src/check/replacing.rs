@@ -8,8 +8,8 @@ use crate::action::{Action, GroupAction, MachineAction, Precondition};
 use crate::desired::{Goal, OnFailure, Strategy, Template, Wanted};
 use crate::observed::Verdict;
 use foo_model::{
-    HealthInGroups, Instance, InstanceType, InstancesMix, LaunchTemplateId, LifecycleState, Machine,
-    MachineName, Maintenance, MixOverride, NodeState, SpecHash, TemplateRecord, TemplateVersion, count,
+    HealthInGroups, Instance, InstancesMix, LaunchTemplateId, LifecycleState, Machine, MachineName,
+    Maintenance, MixOverride, MixTypes, NodeState, SpecHash, TemplateRecord, TemplateVersion, count,
     health_in,
 };
 use std::collections::BTreeSet;
@@ -243,17 +243,12 @@ fn launches_images_of_version(facts: &Facts<'_>, found: &mut Found) {
     }
 }
 
-/// Whether a type boots the image of its architecture, which the mix of the spec shows.
+/// Whether types boot the image of their architecture, which the mix of the spec shows.
 fn boots_its_image(facts: &Facts<'_>, record: &TemplateRecord, choice: &MixOverride) -> bool {
     let wanted = facts.desired.group.mix.as_ref();
-    let of_spec = choice.instance_type().and_then(|name| wanted?.naming(name));
-    match choice {
-        MixOverride::Requirements(_) => true,
-        MixOverride::Type(_) => !matches!(of_spec, Some(MixOverride::WithImage { .. })),
-        MixOverride::WithImage { instance_type: _, image } => {
-            record.arm64_image.as_ref() == Some(image) && !matches!(of_spec, Some(MixOverride::Type(_)))
-        }
-    }
+    let of_spec = wanted.and_then(|wanted| wanted.choice_of(&choice.types));
+    let as_in_spec = of_spec.is_none_or(|it| it.image.is_some() == choice.image.is_some());
+    as_in_spec && (choice.image.is_none() || choice.image == record.arm64_image)
 }
 
 /// Whether types of the spec are left out that have an image. While other content than that of the spec is launched, types that the
@@ -264,14 +259,11 @@ fn lacks_types(facts: &Facts<'_>, record: &TemplateRecord, mix: Option<&Instance
     let is_of_spec = matches!(&facts.desired.template, Wanted::Ready(template) if of_spec(template));
     let group = facts.group.filter(|_| !is_of_spec);
     let has =
-        |mix: Option<&InstancesMix>, name: &InstanceType| mix.is_some_and(|mix| mix.naming(name).is_some());
+        |mix: Option<&InstancesMix>, types: &MixTypes| mix.is_some_and(|it| it.choice_of(types).is_some());
     let is_lost =
-        |name: &InstanceType| !has(mix, name) && group.is_none_or(|group| has(group.mix.as_ref(), name));
-    let bootable = |choice: &&MixOverride| match choice {
-        MixOverride::WithImage { .. } => record.arm64_image.is_some(),
-        MixOverride::Type(_) | MixOverride::Requirements(_) => true,
-    };
-    wanted.overrides.iter().filter(bootable).filter_map(MixOverride::instance_type).any(is_lost)
+        |types: &MixTypes| !has(mix, types) && group.is_none_or(|group| has(group.mix.as_ref(), types));
+    let bootable = |choice: &&MixOverride| choice.image.is_none() || record.arm64_image.is_some();
+    wanted.overrides.iter().filter(bootable).map(|choice| &choice.types).any(is_lost)
 }
 
 fn launches_no_quarantined(facts: &Facts<'_>, found: &mut Found) {

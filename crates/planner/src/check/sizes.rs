@@ -6,8 +6,9 @@ use super::rule::{Found, Violation};
 use crate::action::{Action, GroupAction, InstanceAction, MachineAction, Precondition};
 use crate::desired::{Goal, Size};
 use crate::memory::EFFECT_DEADLINE;
-use foo_model::{Group, Instance, InstanceId, count};
+use foo_model::{Group, Instance, InstanceId, ReservationKind, ReservationState, count};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
     settled_first(facts, found);
@@ -80,6 +81,7 @@ fn raise(facts: &Facts<'_>, after: u32, existing: u32, found: &mut Found) {
     let limit = target(facts, 0)
         .saturating_add(facts.desired.rollout.max_surge.up(target(facts, 0)))
         .saturating_add(announced::interrupted(facts))
+        .min(most_in_block(facts).unwrap_or(u32::MAX))
         .max(existing);
     found.check(after <= limit && facts.desired.goal == Goal::Run, || Violation::RaisedAboveLimit {
         after,
@@ -133,13 +135,39 @@ fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
 /// The desired replicas; `desired` if another controller manages the size.
 pub(super) fn target(facts: &Facts<'_>, desired: u32) -> u32 {
     match facts.desired.size {
-        Size::Replicas { wanted, ceiling } => ceiling.map_or(wanted, |ceiling| wanted.min(ceiling)),
+        Size::Replicas { wanted, ceiling } => {
+            let within = ceiling.map_or(wanted, |ceiling| wanted.min(ceiling));
+            most_in_block(facts).map_or(within, |most| within.min(most))
+        }
         Size::External { .. } | Size::Unknown => {
             let now = facts.observed.now;
             let open = facts.memory.ledger.desired.filter(|(_, at)| at.until(now) < EFFECT_DEADLINE);
             open.map_or(desired, |(expected, _)| expected.max(desired))
         }
     }
+}
+
+/// The most instances that may be desired because of the pool's Capacity Block: none while it ends, no more than there are while
+/// nothing can be launched in it, nothing is known of it, or its end may be near by clocks that do not agree. `None`: the block
+/// does not limit them.
+fn most_in_block(facts: &Facts<'_>) -> Option<u32> {
+    let runs = facts.desired.goal == Goal::Run && !facts.awaits_adoption();
+    let block = facts.desired.capacity_block.as_ref().filter(|_| runs)?;
+    let held = facts.group.map_or(0, |group| staying(facts, group));
+    let Some(Some(found)) = facts.observed.capacity_block.seen() else { return Some(held) };
+    let fits = found.kind == ReservationKind::CapacityBlock && found.instance_type == block.instance_type;
+    let may_run = matches!(found.state(), ReservationState::Active | ReservationState::Unavailable);
+    let Some(ends) = found.ends.filter(|_| fits && may_run) else { return Some(held) };
+    let drained_within = found.terminates_before_end().saturating_add(Duration::from(block.drain_lead));
+    let never_open = found.starts.is_some_and(|starts| starts.plus(drained_within) >= ends);
+    let can_launch = found.state() == ReservationState::Active && (held > 0 || !never_open);
+    let clock = facts.observed.aws_clock;
+    let left = clock.remote(facts.observed.now).until(ends);
+    if left > drained_within {
+        return (!can_launch).then_some(held);
+    }
+    let drains = clock.agreement.proves_ages() && !left.is_zero();
+    Some(if drains { 0 } else { held })
 }
 
 /// Capacity that the provider did not terminate a moment ago.

@@ -2,8 +2,8 @@
 //!
 //! The planner plans again and again, as it would, against an idealized pool ([`pool`]) in which every call succeeds, every
 //! instance joins and every drain ends, each after a known time. So order, limits and calls are those of the planner
-//! itself. What a forecast cannot know: refusals, capacity that AWS does not have, budgets that hold a drain up, Nodes
-//! that do not join, and what others change meanwhile.
+//! itself. A Capacity Block stays as it is now: neither its start nor its end follows from a change. What a forecast cannot know:
+//! refusals, capacity that AWS does not have, budgets that hold a drain up, Nodes that do not join, and what others change meanwhile.
 
 mod durations;
 mod pool;
@@ -14,6 +14,7 @@ pub use pool::{LARGEST_POOL, PLANNED_TEMPLATE};
 use crate::action::{Action, ActionKind, MachineAction};
 use crate::memory::WriteOutcome;
 use crate::report::{Condition, ConditionKind, Report, RolloutPhase, RolloutReport, Status};
+use crate::summary::capacity_block_ready;
 use crate::{Desired, Memory, Observed, plan};
 use foo_model::{InstanceId, MachineName, Timestamp};
 use pool::Pool;
@@ -83,7 +84,7 @@ pub fn forecast(desired: &Desired, observed: &Observed, memory: &Memory, duratio
     let start = observed.now;
     let mut pool = Pool::new(desired, observed, durations);
     let mut memory = memory.clone();
-    let mut seen = Seen::default();
+    let mut seen = Seen { block: capacity_block_ready(desired, observed), ..Seen::default() };
     let mut idle = 0;
     let mut left = PLANNED_INSTANCES;
     for _ in 0..PLANS {
@@ -124,6 +125,8 @@ pub fn forecast(desired: &Desired, observed: &Observed, memory: &Memory, duratio
 /// What a forecast has come to so far.
 #[derive(Default)]
 struct Seen {
+    /// What the pool's Capacity Block means now; the pool of the forecast has none.
+    block: Option<Condition>,
     deletions: Vec<Deletion>,
     actions: BTreeMap<ActionKind, u32>,
     aws_calls: u32,
@@ -153,7 +156,8 @@ impl Seen {
         }
     }
 
-    fn into_forecast(self, start: Timestamp, report: Report, pool: Pool) -> Forecast {
+    fn into_forecast(self, start: Timestamp, mut report: Report, pool: Pool) -> Forecast {
+        report.conditions.extend(self.block);
         let waits = !only_ages(&report, pool.observed.now) && report.next.after.is_some();
         let waits = waits || !is_as_desired(&report);
         Forecast {
@@ -217,7 +221,8 @@ fn is_settled(condition: &Condition) -> bool {
         | ConditionKind::CapacityAvailable
         | ConditionKind::CredentialsReady
         | ConditionKind::AutoscalerReady
-        | ConditionKind::WarmPoolReady => condition.status == Status::True,
+        | ConditionKind::WarmPoolReady
+        | ConditionKind::CapacityBlockReady => condition.status == Status::True,
         ConditionKind::RollingOut
         | ConditionKind::ScalingUp
         | ConditionKind::ScalingDown

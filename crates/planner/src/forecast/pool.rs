@@ -6,6 +6,7 @@ use crate::action::{
     Action, GroupAction, HookAction, InstanceAction, MachineAction, ObjectAction, PoolAction, ReadAction,
     TemplateAction,
 };
+use crate::capacity_block;
 use crate::desired::{Desired, Size};
 use crate::observed::{Ec2State, Finalizer, LastRead, MoveBlock, Observed};
 use foo_model::group::{GroupStatus, TemplateChoice};
@@ -51,14 +52,20 @@ pub(super) struct Pool {
     uids: u32,
 }
 
+/// A moment from which on all reads show what was done before: a forecast knows no other manager.
+fn shown_since(observed: &Observed) -> Timestamp {
+    let reads = [observed.group.seen_at(), observed.hook.seen_at(), observed.notifications.seen_at()];
+    reads.into_iter().flatten().fold(observed.now, Timestamp::min)
+}
+
 impl Pool {
     /// The pool as it is observed, with what is under way in it.
     pub(super) fn new(desired: &Desired, observed: &Observed, durations: &Durations) -> Self {
         let now = observed.now;
         let mut pool = Self {
-            // Load balancers are content with every instance.
-            desired: Desired { target_health: None, ..desired.clone() },
-            observed: Observed { size_decisions_from: now, ..observed.clone() },
+            // Load balancers are content with every instance, and no Capacity Block starts or ends.
+            desired: Desired { target_health: None, ..capacity_block::frozen(desired, observed) },
+            observed: Observed { size_decisions_from: shown_since(observed), ..observed.clone() },
             launches: 0,
             last_effect: now,
             durations: *durations,

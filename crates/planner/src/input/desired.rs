@@ -3,9 +3,9 @@
 
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_GROUP, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
-    Adoption, Blocked, DeletionTimeouts, Group, GroupName, GroupSettings, HookName, InstancesMix,
-    LifecycleHook, Maintenance, Notifications, Process, Seconds, SpecHash, Storage, StoredUserData, SubnetId,
-    TargetGroupArn, TemplateContent, TemplateHashes, WarmPoolSettings,
+    Adoption, Blocked, DeletionTimeouts, Group, GroupName, GroupSettings, HookName, InstanceType,
+    InstancesMix, LifecycleHook, Maintenance, Notifications, Process, Seconds, SpecHash, Storage,
+    StoredUserData, SubnetId, TargetGroupArn, TemplateContent, TemplateHashes, WarmPoolSettings,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,6 +45,9 @@ pub struct Desired {
     /// lifetime. Not limited: sizes, the replacement of unhealthy instances, what AWS announces, and the content of new instances.
     #[serde(default)]
     pub maintenance: Maintenance,
+    /// The Capacity Block that the instances run in.
+    #[serde(default)]
+    pub capacity_block: Option<CapacityBlock>,
     /// Remediation settings: how unhealthy Machines are replaced.
     pub remediation: Remediation,
     /// What the health of instances in the group's target groups means. Default: nothing.
@@ -132,6 +135,17 @@ pub enum Size {
         /// The present MachinePool.spec.replicas.
         published: u32,
     },
+}
+
+/// A Capacity Block that instances run in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CapacityBlock {
+    /// Id of its Capacity Reservation.
+    pub id: String,
+    /// Type of the pool's instances.
+    pub instance_type: InstanceType,
+    /// How long before EC2 begins to terminate the instances their Machines are deleted.
+    pub drain_lead: Seconds,
 }
 
 /// What new instances are launched from.

@@ -2,8 +2,9 @@
 
 use foo_model::hook::HookConfig;
 use foo_model::{
-    Agreement, Applied, Aws, Comparison, FooMachine, Group, HookName, InstanceId, LaunchTemplate,
-    LifecycleHook, Machine, Notifications, Reason, Signal, SpecHash, TargetGroupArn, Targets, Timestamp,
+    Agreement, Applied, Aws, Comparison, FooMachine, FoundReservation, Group, HookName, InstanceId,
+    LaunchTemplate, LifecycleHook, Machine, Notifications, Reason, Signal, SpecHash, TargetGroupArn, Targets,
+    Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,6 +46,10 @@ pub struct Observed {
     /// before the first read.
     #[serde(default)]
     pub target_health: LastRead<BTreeMap<TargetGroupArn, Targets>>,
+    /// The reservation of the pool's Capacity Block; `None` if EC2 does not know it. `Unknown` if the spec names no block, or before
+    /// the first read of this one.
+    #[serde(default)]
+    pub capacity_block: LastRead<Option<FoundReservation>>,
     /// What AWS announced about instances of the group and has not withdrawn. An announcement may be lost,
     /// late or wrong, so acting on it must do no harm.
     #[serde(default)]

@@ -18,7 +18,7 @@ use strum::{IntoStaticStr, VariantNames};
 pub struct Report {
     /// All conditions of the pool in the order of [`ConditionKind`], `Ready` first. Every kind is present,
     /// except `AutoscalerReady`, which is present only if the autoscaler's annotations are invalid, and
-    /// `WarmPoolReady`.
+    /// `WarmPoolReady` and `CapacityBlockReady`.
     pub conditions: Vec<Condition>,
     /// Whether the pool's infrastructure exists. Once published as true it stays true.
     pub provisioned: bool,
@@ -115,6 +115,8 @@ pub enum ConditionKind {
     AutoscalerReady,
     /// The group has the warm pool of the spec. Absent if the spec names none and the provider has none.
     WarmPoolReady,
+    /// Instances can run in the Capacity Block of the spec. Absent if the spec names none.
+    CapacityBlockReady,
 }
 
 /// Status of a condition, by its name in the status.
@@ -359,6 +361,7 @@ mod tests {
             "Deleting",
             "AutoscalerReady",
             "WarmPoolReady",
+            "CapacityBlockReady",
         ];
         assert_eq!(ConditionKind::VARIANTS, conditions);
         assert_eq!(Status::VARIANTS, ["True", "False", "Unknown"]);

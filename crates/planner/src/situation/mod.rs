@@ -51,8 +51,8 @@ pub(crate) use template::{MissingObject, TemplateState, missing_object, mix, tem
 pub(crate) use unhealthy::unhealthy;
 pub(crate) use view::View;
 pub(crate) use warm_pool::{
-    Unwanted, WarmPoolState, delays_rollout, holds_replacements_until, is_awaited, is_overdue, is_recorded,
-    is_unfit, may_have_pods_of_others, shows_predecessor, version_of, warm_pool,
+    Unwanted, WarmPoolState, awaits_read, delays_rollout, holds_replacements_until, is_awaited, is_overdue,
+    is_recorded, is_unfit, may_have_pods_of_others, shows_predecessor, version_of, warm_pool,
 };
 pub(crate) use window::window_hold;
 

@@ -223,15 +223,19 @@ pub(crate) fn delays_rollout(facts: &Facts<'_>) -> bool {
 }
 
 /// Whether the pool waits until the group is read again, because a warm pool is to be created or taken over, or this manager's
-/// predecessor may have changed it since, or until AWS has deleted a warm pool, unless that takes long.
+/// predecessor may have changed it after the last read.
+pub(crate) fn awaits_read(facts: &Facts<'_>) -> bool {
+    let View::Own(group) = facts.view else { return false };
+    let is_old = facts.is_settled() && has_one(facts) && !shows_predecessor(facts);
+    facts.desired.goal == Goal::Run && (is_old || warm_pool(facts, group) == WarmPoolState::Unread)
+}
+
+/// Whether the pool waits until the group is read again, or until AWS has deleted a warm pool, unless that takes long.
 pub(crate) fn is_awaited(facts: &Facts<'_>) -> bool {
     let View::Own(group) = facts.view else { return false };
     let is_being_deleted = match facts.desired.goal {
-        Goal::Run if facts.is_settled() && has_one(facts) && !shows_predecessor(facts) => return true,
-        Goal::Run => match warm_pool(facts, group) {
-            WarmPoolState::Unread => return true,
-            state => state == WarmPoolState::Deleting,
-        },
+        Goal::Run if awaits_read(facts) => return true,
+        Goal::Run => warm_pool(facts, group) == WarmPoolState::Deleting,
         Goal::Remove => group.warm_pool.is_some_and(|pool| pool.deleting),
         Goal::Retain | Goal::Orphan => false,
     };

@@ -95,10 +95,18 @@ fn has_others(situation: &Situation<'_>) -> bool {
     wanted || !situation.observed.applied.lifecycle_hooks.is_empty()
 }
 
-/// Whether the hook was read too long ago, or not since an instance terminated without waiting: a user may
-/// have deleted it.
+/// Whether a hook is recorded that the spec does not name.
+fn has_left(situation: &Situation<'_>) -> bool {
+    let wanted = situation.desired.group.hooks.as_ref();
+    let is_wanted = |name: &HookName| wanted.is_none_or(|hooks| hooks.contains_key(name));
+    !situation.observed.applied.lifecycle_hooks.iter().all(is_wanted)
+}
+
+/// Whether the hook was read too long ago, or not since an instance terminated without waiting: a user may have deleted it. Or a hook
+/// has left the spec that this manager's predecessor may have created after the read.
 fn is_outdated(situation: &Situation<'_>, at: Timestamp) -> bool {
     at.until(situation.observed.now) >= DESCRIBE_HOOK_AFTER
+        || (situation.is_settled() && !situation.shows_predecessor(Some(at)) && has_left(situation))
         || (situation.observed.group.seen_at() > Some(at) && slipped_through(situation))
 }
 

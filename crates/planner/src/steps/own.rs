@@ -9,6 +9,12 @@ use crate::situation::{AdoptionState, Situation, View, adoption, is_to_come};
 use crate::steps::warm_pool;
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{Applied, EventReason, HookName, Process, Timestamp, TopicArn};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How soon the pool is planned again while a record may be of something that is not there any more: a read that shows nothing new wakes
+/// no pool.
+const ASKED_AGAIN: Duration = Duration::from_mins(1);
 
 /// Adds our finalizer together with, and before, the first other action. A pool that owns nothing yet gets no
 /// finalizer: with a misspelt region or refused credentials the provider could not even find out whether it
@@ -132,9 +138,20 @@ pub(crate) fn record_applied(situation: &Situation<'_>, draft: &mut Draft) {
         notification_topics: left_topics.chain(topics).collect(),
         warm_pool: group.and_then(|group| warm_pool::record(situation, group)),
     };
+    let has_left = applied.lifecycle_hooks.len() > named(wanted.hooks.as_ref())
+        || applied.notification_topics.len() > named(wanted.notifications.as_ref())
+        || applied.suspended_processes.len() > wanted.suspended.len();
+    if has_left && !(hooks_known && topics_known && processes_known) {
+        draft.wake_at(observed.now.plus(ASKED_AGAIN));
+    }
     if applied != *recorded {
         draft.act(Stage::Own, PoolAction::RecordApplied { applied });
     }
+}
+
+/// How many the spec names.
+fn named<K, V>(wanted: Option<&BTreeMap<K, V>>) -> usize {
+    wanted.map_or(0, BTreeMap::len)
 }
 
 /// Whether a deletion waits until the group is known. If it was adopted, it may stay (the record of that may be lost), and what cannot

@@ -4,6 +4,7 @@
 //! record of the choice.
 
 use crate::action::{MachineAction, Precondition};
+use crate::capacity_block::ending;
 use crate::desired::VictimPolicy;
 use crate::draft::{Draft, Postponed, Stage, Until};
 use crate::report::EventTrigger;
@@ -284,15 +285,16 @@ fn delete(situation: &Situation<'_>, candidate: &Candidate<'_, '_>, excess: u32,
         | Rank::Expired
         | Rank::Ordinary => Precondition::ReplicasAtMost { replicas: target },
     };
-    let reason = candidate.rank.reason(situation.desired.scale_in.policy);
-    let why = format!("{excess} over the desired {}; {reason}", situation.target.replicas);
+    let (event, why) = if let Some(why) = ending(situation.desired, situation.observed) {
+        (EventReason::CapacityBlockEnding, why)
+    } else {
+        let reason = candidate.rank.reason(situation.desired.scale_in.policy);
+        let why = format!("{excess} over the desired {}; {reason}", situation.target.replicas);
+        (EventReason::MachineDeleted, why)
+    };
     let name = candidate.machine.name.clone();
     draft.deleted.insert(name.clone());
-    draft.event(
-        EventTrigger::Machine(name.clone()),
-        EventReason::MachineDeleted,
-        format!("Deleting Machine {name}: {why}"),
-    );
+    draft.event(EventTrigger::Machine(name.clone()), event, format!("Deleting Machine {name}: {why}"));
     let uid = candidate.machine.uid.clone();
     draft.act(Stage::Victims, MachineAction::DeleteMachine { name, uid, only_if, why });
 }

@@ -97,7 +97,9 @@ fn cause(unwanted: Unwanted) -> &'static str {
 pub(super) fn record(situation: &Situation<'_>, group: &Group) -> Option<AppliedWarmPool> {
     let recorded = situation.observed.applied.warm_pool.clone();
     if !is_manageable(situation, group) {
-        return recorded;
+        // The group may get the recorded version again before this manager has settled.
+        return recorded
+            .map(|it| if it.template == version_of(group) { it } else { AppliedWarmPool::default() });
     }
     // One that was just created may not be visible yet.
     let has_none = group.warm_pool.is_none() && situation.memory.ledger.warm_pool.is_none();

@@ -1,5 +1,6 @@
 //! Derives each condition from the situation.
 
+use super::capacity_block::capacity_block_ready;
 use super::parts::{condition, cut, departures, kept, many, said, undrainable};
 use super::warm_pool::{self, OF_ANOTHER_USER};
 use super::{ready, replacing};
@@ -31,6 +32,7 @@ pub(crate) fn conditions(situation: &Situation<'_>, draft: &Draft) -> Vec<Condit
     ];
     conditions.extend(autoscaler(situation));
     conditions.extend(warm_pool::warm_pool_ready(situation));
+    conditions.extend(capacity_block_ready(situation.desired, situation.observed));
     let summary = ready::ready(situation, draft, &conditions);
     conditions.insert(0, summary);
     conditions

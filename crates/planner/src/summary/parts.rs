@@ -1,5 +1,6 @@
 //! Parts that several conditions share.
 
+use crate::capacity_block::limits_size;
 use crate::desired::Goal;
 use crate::draft::{Postponed, Until};
 use crate::report::{Condition, ConditionKind, Status};
@@ -82,7 +83,8 @@ fn held_by_others(situation: &Situation<'_>) -> Option<String> {
 /// The message if the MachinePool requests more than `spec.maxSize` allows.
 pub(super) fn cut(situation: &Situation<'_>) -> Option<String> {
     let target = situation.target;
-    (target.spec_replicas > target.replicas).then(|| {
+    let limited = limits_size(situation.desired, situation.observed);
+    (target.spec_replicas > target.replicas && !limited).then(|| {
         format!(
             "the MachinePool requests {}, but spec.maxSize is {}",
             many(target.spec_replicas, "replica"),

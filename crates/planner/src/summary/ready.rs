@@ -11,8 +11,9 @@ use crate::situation::{MachineState, Member, Situation, View};
 use foo_model::{Process, Reason, some_names};
 
 /// Conditions that Ready requires, the most important first.
-const NEEDED: [ConditionKind; 4] = [
+const NEEDED: [ConditionKind; 5] = [
     ConditionKind::CredentialsReady,
+    ConditionKind::CapacityBlockReady,
     ConditionKind::LaunchTemplateReady,
     ConditionKind::AutoScalingGroupReady,
     ConditionKind::CapacityAvailable,

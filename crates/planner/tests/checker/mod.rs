@@ -1,11 +1,14 @@
 //! The checker finds what is wrong with plans that the planner would not make.
 
-use crate::world::{World, both_architectures, pool, unowned_group, warm_pool};
+use crate::world::{
+    World, block_until, both_architectures, in_block, pool, sets_of_both_architectures, unowned_group,
+    warm_pool,
+};
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{
-    Applied, AppliedWarmPool, Blocked, Decrement, GroupChange, GroupName, GroupSettingsChange, HookResult,
-    InstanceId, InstancesMix, LaunchTemplateId, LifecycleHook, MachinePause, Maintenance, MixOverride,
-    Process, Protection, Reason, Seconds, SignalKind, TemplateVersion, Transition, WarmPool,
+    Agreement, Applied, AppliedWarmPool, Blocked, Decrement, GroupChange, GroupName, GroupSettingsChange,
+    HookResult, InstanceId, InstancesMix, LaunchTemplateId, LifecycleHook, MachinePause, Maintenance,
+    MixOverride, Process, Protection, Reason, Seconds, SignalKind, TemplateVersion, Transition, WarmPool,
     WarmPoolSettings, WarmState,
 };
 use foo_planner::action::{
@@ -14,6 +17,7 @@ use foo_planner::action::{
 use foo_planner::check::Rule;
 use foo_planner::desired::{IntOrPercent, PausedBy, Rebalance, RolloutPause, Wanted};
 use foo_planner::{Action, LastRead, Plan, Precondition, Violation, violations};
+use std::time::Duration;
 
 /// What the checker finds in a plan of only this action.
 fn found_in(world: &mut World, action: Action) -> Vec<Violation> {
@@ -220,6 +224,25 @@ fn writing_desired_below_what_exists_or_above_what_is_wanted_for() {
 }
 
 #[test]
+fn launching_into_a_capacity_block_that_ends_or_has_not_started() {
+    let mut world = pool().of(3).running();
+    world.scale_to(5);
+    world.desired.capacity_block = Some(in_block());
+    let broken = |world: &mut World, state: &str, hours: u64| {
+        let ends = world.aws_clock.remote(world.now.plus(Duration::from_hours(hours)));
+        world.cloud.capacity_block = Some(block_until(state, ends));
+        broken_by(world, set(desired(5)))
+    };
+    assert_eq!(broken(&mut world, "active", 2), []);
+    for (state, hours) in [("active", 1), ("scheduled", 9), ("expired", 9), ("unavailable", 9)] {
+        assert_eq!(broken(&mut world, state, hours), [Rule::RaisesWithinDesired], "{state}");
+    }
+    world.aws_clock.agreement = Agreement::Differ;
+    assert_eq!(broken(&mut world, "active", 1), [Rule::RaisesWithinDesired], "whichever clock is right");
+    assert_eq!(broken(&mut world, "active", 2), []);
+}
+
+#[test]
 fn deciding_on_sizes_before_things_settled() {
     let mut world = pool().of(3).running();
     world.scale_to(4);
@@ -371,9 +394,8 @@ fn launching_images_of_another_version() {
         let of_version = (LaunchTemplateId::new("lt-1"), TemplateVersion(1), Some(mix));
         set(GroupChange { template: Some(of_version), ..GroupChange::default() })
     };
-    let plain = |name: &str| MixOverride::Type(name.into());
-    let with =
-        |name: &str, image: &str| MixOverride::WithImage { instance_type: name.into(), image: image.into() };
+    let plain = |name: &str| MixOverride::named(name.into(), None);
+    let with = |name: &str, image: &str| MixOverride::named(name.into(), Some(image.into()));
     let right = vec![plain("m7i.large"), with("m7g.large", "ami-a1")];
     assert_eq!(broken_by(&mut world, launches(right)), []);
     for wrong in [
@@ -391,6 +413,35 @@ fn launching_images_of_another_version() {
     template.versions[0].arm64_image = None;
     world.managers[0].template = LastRead::At { at: world.now, seen: world.cloud.template.clone() };
     assert_eq!(broken_by(&mut world, launches(vec![plain("m7i.large")])), [], "m7g.large has no image");
+}
+
+#[test]
+fn launching_sets_of_types_with_images_of_another_version() {
+    let mut world = pool().of(1).new_world();
+    world.describes_types_with_arm64_image("ami-a1");
+    world.settle();
+    let right = sets_of_both_architectures("ami-a1");
+    let [x86, arm64] = right.overrides.as_slice() else { panic!("two sets") };
+    let with = |choice: &MixOverride, image: Option<&str>| MixOverride {
+        image: image.map(Into::into),
+        ..choice.clone()
+    };
+    let launches = |overrides: Vec<MixOverride>| {
+        let mix = InstancesMix { overrides, ..right.clone() };
+        let of_version = (LaunchTemplateId::new("lt-1"), TemplateVersion(1), Some(mix));
+        set(GroupChange { template: Some(of_version), ..GroupChange::default() })
+    };
+    assert_eq!(broken_by(&mut world, launches(right.overrides.clone())), []);
+    for wrong in [
+        vec![x86.clone(), with(arm64, Some("ami-a2"))],
+        vec![x86.clone(), with(arm64, None)],
+        vec![with(x86, Some("ami-a1")), arm64.clone()],
+        vec![x86.clone()],
+        vec![arm64.clone()],
+    ] {
+        let broken = broken_by(&mut world, launches(wrong.clone()));
+        assert_eq!(broken, [Rule::LaunchesImagesOfVersion], "{wrong:?}");
+    }
 }
 
 #[test]

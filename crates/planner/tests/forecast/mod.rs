@@ -1,12 +1,13 @@
 //! A forecast is what happens, as long as nothing goes wrong.
 
-use crate::world::{World, content, pool};
+use crate::world::{World, block_until, content, in_block, pool};
 use foo_model::group::Sizes;
 use foo_model::hook::HookConfig;
 use foo_model::{Group, MachineName, Process, Protection, Seconds, TargetGroupArn};
 use foo_planner::action::MachineAction;
 use foo_planner::desired::{IntOrPercent, PausedBy, Size, Strategy, TargetHealthRules, Wanted};
 use foo_planner::forecast::{Durations, End, Forecast, forecast};
+use foo_planner::report::{Condition, ConditionKind, Status};
 use foo_planner::{Action, Desired, LastRead};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -273,4 +274,41 @@ fn a_roll_out_behind_load_balancers_is_forecast() {
         forecast.report.conditions
     );
     assert_eq!(times(&forecast, "AttachTargetGroups"), 1);
+}
+
+/// A pool of two in a block, whose end comes while the forecast lasts.
+fn in_a_block_until(state: &str, ends: Duration) -> World {
+    let mut world = pool().of(2).with(|it| it.capacity_block = Some(in_block())).new_world();
+    let show = |world: &mut World, state: &str, ends: Duration| {
+        let ends = world.aws_clock.remote(world.now.plus(ends));
+        world.cloud.capacity_block = Some(block_until(state, ends));
+    };
+    show(&mut world, "active", Duration::from_hours(24));
+    world.settle();
+    show(&mut world, state, ends);
+    world
+}
+
+fn block_of(forecast: &Forecast) -> &Condition {
+    let of_block = |it: &&Condition| it.kind == ConditionKind::CapacityBlockReady;
+    forecast.report.conditions.iter().find(of_block).unwrap()
+}
+
+#[test]
+fn neither_the_start_nor_the_end_of_a_capacity_block_follows_from_a_change() {
+    let mut world = in_a_block_until("active", Duration::from_secs(3_630));
+    world.scale_to(3);
+    let open = forecast_of(&mut world);
+    assert_eq!((open.end, open.launches, open.deletions.len()), (End::Settled, 1, 0), "{open:#?}");
+    assert_eq!(block_of(&open).status, Status::True);
+
+    let mut world = in_a_block_until("scheduled", Duration::from_hours(24));
+    world.scale_to(3);
+    let coming = forecast_of(&mut world);
+    assert_eq!((coming.end, coming.launches, coming.deletions.len()), (End::Waiting, 0, 0), "{coming:#?}");
+    assert!(coming.remaining().any(|it| it.kind == ConditionKind::CapacityBlockReady));
+
+    let mut world = in_a_block_until("active", Duration::from_mins(50));
+    let ending = forecast_of(&mut world);
+    assert_eq!((ending.end, ending.launches, ending.deletions.len()), (End::Waiting, 0, 2), "{ending:#?}");
 }

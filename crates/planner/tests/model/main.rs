@@ -15,7 +15,7 @@
 //!
 //! | | always, in the truth ([`rules`]) |
 //! |---|---|
-//! | I1 | an instance is terminated, and released by its hook, only when released and drained; no write makes AWS terminate one that has Pods and waits for nothing; a finalizer outlives its instance; no instance joins the cluster in the provider's warm pool, which is deleted undrained |
+//! | I1 | an instance is terminated, and released by its hook, only when released and drained; no write makes AWS terminate one that has Pods and waits for nothing; a finalizer outlives its instance; no Machine is excluded from draining while its instance runs; no instance joins the cluster in the provider's warm pool, which is deleted undrained |
 //! | I2 | desired capacity is never below the lowest target; that no write goes below what the read showed is the checker's |
 //! | I3 | lowest target − maxUnavailable are available, less what AWS or a person took |
 //! | I4 | neither instances nor desired capacity exceed the highest target + maxSurge |
@@ -28,18 +28,29 @@
 //! | I12 | a foreign group is not written to, nor a warm pool of another user whose instances run |
 //!
 //! Beside them, no plan may break a rule of the checker; while the group would take an outdated instance from its warm pool, capacity
-//! waits a minute, and a replacement ten; no Machine is replaced for the health of its target unless that is known to be bad. An idle
-//! group has the warm pool of the spec, with an instance of its own version, or none if the user data do not wait. Each scenario names
-//! what must be reachable, so that none is empty; [`mutants`] shows the last three rules broken.
+//! waits a minute, and a replacement ten; no Machine is replaced unless its instance is outdated, or has expired, or a load balancer is known
+//! to find it unhealthy; no manager asks AWS to continue a termination while connections to the instance drain, or detaches a target group
+//! that the spec names, which would deregister instances whose Machines stay. An idle group has the warm pool and the target group of the
+//! spec; the warm pool with an instance of its own version, or none if the user data do not wait. Each scenario names
+//! what must be reachable, so that none is empty; [`mutants`] shows I1, I12 and the rules after it broken.
+//!
+//! # Deregistration
+//!
+//! The provider deregisters no instance by itself (docs/decisions/0029-health-of-targets.md): AWS does, when a termination begins, before
+//! the hook; and when the provider detaches a target group that the spec no longer names. Connections drain until a step ends that, at any
+//! time and after any number of ticks. So a Machine that is deleted is drained first, and its connections drain afterwards; of an
+//! instance that AWS takes both happen at the same time.
 //!
 //! # How it is bounded
 //!
 //! By scenario: 1 to 3 instances at the start, one change of content, one or two of the desired replicas, one or two marks, one instance
-//! lost to AWS, one person's deletion, one removal of the warm pool, one unhealthy target, one fault (a crash, a lost request or response), one hand-over, one late read. Within
+//! lost to AWS, one person's deletion, one removal of the warm pool or of the target group, one unhealthy target, one fault (a crash, a lost request or response), one hand-over, one late read. Within
 //! that it is exhaustive: the state space is finite, because time is relative ([`state`]) and moves in ticks of half a minute.
 //! A warm pool has one instance, or none. AWS may take it although it is deleting the warm pool, and delete that at any time, or
 //! refuse to. From one minute of waiting for that, a tick leads to ten.
 //! Of an adopted group, what AWS terminates before there is a hook goes undrained: no action of the provider could change that.
+//! AWS waits for the connections of an instance that terminates only while its target group is attached: with one that was just detached,
+//! they are cut.
 //! Among instances that are in the same state the first one moves first, except in drains. Instances come in service at once
 //! and Machines go right after their FooMachines, except in the deep run. Not here: the making, the removal and the retention of a pool, rebalancing between zones, the end of the wait for a Node that is
 //! never found, what a predecessor recorded of waits, announcements of instances that leave the warm pool,

@@ -219,7 +219,8 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
         applied: Applied { warm_pool: applied(state.recorded.warm_pool), ..Applied::default() },
         // Events only save time; they have properties of their own.
         signals: std::collections::BTreeMap::new(),
-        target_health: target_health(scenario, members, sight),
+        target_health: target_health(state, members, sight),
+        capacity_block: LastRead::Unknown,
         ec2_states: manager.words.iter().map(word).collect(),
         foo_machines: objects.iter().filter_map(foo_machine).collect(),
         machines: objects.iter().filter_map(|unit| machine(scenario, unit)).collect(),
@@ -267,24 +268,25 @@ fn recorded(applied: &Applied) -> RecordedWarmPool {
     }
 }
 
-/// AWS registers an instance in service, and deregisters it when its termination begins.
+/// AWS registers an instance in service, and deregisters it when its termination begins. What the spec does not name is not read.
 fn target_health(
-    scenario: &Scenario,
+    state: &State,
     members: &[Unit],
     sight: Sight,
 ) -> LastRead<BTreeMap<TargetGroupArn, Targets>> {
-    if !scenario.balanced || sight == Sight::NoTargets {
+    if !state.balances || sight == Sight::NoTargets {
         return LastRead::Unknown;
     }
     let targets: Targets = members.iter().filter_map(|unit| Some((unit.id(), health(unit)?))).collect();
-    let groups = scenario.target_groups().into_iter();
+    let groups = Scenario::target_groups(state.balances).into_iter();
     LastRead::At { at: SEEN_AFTER, seen: groups.map(|arn| (arn, targets.clone())).collect() }
 }
 
 fn health(unit: &Unit) -> Option<TargetHealth> {
     let state = match (unit.life, unit.target) {
         (Life::Pending | Life::Gone, _) => return None,
-        (Life::Waiting | Life::Terminating, _) => TargetState::Draining,
+        (Life::Deregistering | Life::Waiting | Life::Terminating, _)
+        | (Life::InService, Target::Draining) => TargetState::Draining,
         (Life::InService, Target::Unchecked) => TargetState::Unchecked,
         (Life::InService, Target::Initial) => TargetState::Initial,
         (Life::InService, Target::Healthy) => TargetState::Healthy,
@@ -294,7 +296,7 @@ fn health(unit: &Unit) -> Option<TargetHealth> {
 }
 
 fn group_shown(scenario: &Scenario, group: Group, members: &[Unit]) -> foo_model::Group {
-    let Group { desired, max, version, secured, warm_pool } = group;
+    let Group { desired, max, version, secured, warm_pool, attached } = group;
     let template = if version == 0 {
         (LaunchTemplateId::new("lt-0"), TemplateChoice::Version(TemplateVersion(7)))
     } else {
@@ -309,7 +311,7 @@ fn group_shown(scenario: &Scenario, group: Group, members: &[Unit]) -> foo_model
         template: Some(template),
         mix: None,
         settings: GroupSettings { new_instances, ..GroupSettings::in_subnets(BTreeSet::new()) },
-        target_groups: scenario.target_groups(),
+        target_groups: Scenario::target_groups(attached),
         suspended: unbalanced.into_iter().collect(),
         tags: scenario.tags(group),
         status: foo_model::GroupStatus::Active,
@@ -338,7 +340,7 @@ fn instance(unit: &Unit) -> Option<Instance> {
         Life::Pending => LifecycleState::Pending,
         Life::InService => LifecycleState::InService,
         Life::Waiting => LifecycleState::TerminatingWait,
-        Life::Terminating => LifecycleState::Terminating,
+        Life::Deregistering | Life::Terminating => LifecycleState::Terminating,
         Life::Gone => return None,
     };
     Some(Instance {
@@ -523,7 +525,7 @@ fn carry_out(scenario: &Scenario, state: &mut State, index: usize, action: &Acti
         return Ok(());
     }
     let before = state.units.clone();
-    change_objects(state, index, action)?;
+    change_objects(scenario, state, index, action)?;
     if before != state.units && state.left.lates > 0 {
         state.objects_before = Some(before);
         state.managers.iter_mut().for_each(|manager| manager.sees_objects = false);
@@ -570,8 +572,9 @@ fn change_group(
         Action::Group(GroupAction::UpdateGroup { change, .. }) => update(state, index, change),
         Action::Group(GroupAction::PutWarmPool { settings, .. }) => put_warm_pool(state, *settings),
         Action::Group(GroupAction::DeleteWarmPool { .. }) => delete_warm_pool(state),
+        Action::Group(GroupAction::DetachTargetGroups { .. }) => detach(scenario, state),
         Action::Instance(InstanceAction::TerminateInstance { id, decrement, .. }) => {
-            let (desired, hook) = (state.group.desired, state.group.secured.hook);
+            let group = state.group;
             let unit = state.units.iter_mut().find(|unit| unit.id() == *id).ok_or(Refused)?;
             let wrong = if !unit.is_released() {
                 Some(Wrong::EndedUnreleased)
@@ -584,12 +587,12 @@ fn change_group(
             };
             match unit.life {
                 Life::Gone => return Err(Refused),
-                Life::Waiting | Life::Terminating => {}
+                Life::Deregistering | Life::Waiting | Life::Terminating => {}
                 Life::Pending | Life::InService => {
-                    unit.life = if hook { Life::Waiting } else { Life::Terminating };
+                    unit.life = scenario.leaves(group, unit);
                     unit.ended_by = by;
                     let less = u8::from(*decrement == Decrement::Shrink);
-                    state.group.desired = desired.checked_sub(less).ok_or(Refused)?;
+                    state.group.desired = group.desired.checked_sub(less).ok_or(Refused)?;
                 }
             }
             state.wrong = state.wrong.or(wrong);
@@ -603,6 +606,10 @@ fn change_group(
             }
             if unit.completed_by == by {
                 state.wrong = Some(Wrong::CompletedTwice);
+            }
+            // AWS refuses it: the hook has not begun.
+            if unit.life == Life::Deregistering {
+                state.wrong = Some(Wrong::CutConnections);
             }
             if unit.life != Life::Waiting {
                 return Err(Refused);
@@ -647,6 +654,18 @@ fn delete_warm_pool(state: &mut State) -> Result<(), Refused> {
         state.wrong = Some(Wrong::WroteForeign);
     }
     pool.deleting = true;
+    Ok(())
+}
+
+/// AWS refuses to detach a target group from a group that is not attached to it.
+fn detach(scenario: &Scenario, state: &mut State) -> Result<(), Refused> {
+    if state.balances {
+        state.wrong = Some(Wrong::DetachedNamed);
+    }
+    if !state.group.attached {
+        return Err(Refused);
+    }
+    scenario.detach(state);
     Ok(())
 }
 
@@ -698,7 +717,12 @@ fn change_template(state: &mut State, action: &Action) {
     state.versions = state.versions.max(Scenario::content_of(&hashes.spec));
 }
 
-fn change_objects(state: &mut State, index: usize, action: &Action) -> Result<(), Refused> {
+fn change_objects(
+    scenario: &Scenario,
+    state: &mut State,
+    index: usize,
+    action: &Action,
+) -> Result<(), Refused> {
     let (target, content) = (u32::from(state.target), state.content);
     let takes_outdated = takes_outdated_early(state, index, RENEWAL_WAITS);
     match action {
@@ -745,8 +769,8 @@ fn change_objects(state: &mut State, index: usize, action: &Action) -> Result<()
                 Mach::Alive => {
                     unit.machine = Mach::Draining;
                     let replaced = *only_if == Precondition::SameUid;
-                    let wrong = if replaced && unit.is_sound(content) {
-                        Some(Wrong::ReplacedHealthy)
+                    let wrong = if replaced && scenario.is_sound(unit, content) {
+                        Some(Wrong::ReplacedSound)
                     } else if replaced && unit.is_capacity() && takes_outdated {
                         Some(Wrong::TakesOutdated)
                     } else {
@@ -758,7 +782,11 @@ fn change_objects(state: &mut State, index: usize, action: &Action) -> Result<()
             }
         }
         Action::Machine(MachineAction::ExcludeFromDraining { name, .. }) => {
-            named(state, name)?.excluded = true;
+            let unit = named(state, name)?;
+            unit.excluded = true;
+            if unit.life != Life::Gone {
+                state.wrong = Some(Wrong::ExcludedAlive);
+            }
         }
         other => panic!("not in this model: {other:?}"),
     }

@@ -19,7 +19,12 @@ pub(crate) fn always() -> Vec<Property<Scenario>> {
         always("I1 only released instances are ended, drained", |_, state| {
             let undrained = matches!(
                 state.wrong,
-                Some(Wrong::LetGoUndrained | Wrong::ReleasedAlive | Wrong::ScaledInUndrained)
+                Some(
+                    Wrong::LetGoUndrained
+                        | Wrong::ReleasedAlive
+                        | Wrong::ScaledInUndrained
+                        | Wrong::ExcludedAlive
+                )
             );
             state.wrong != Some(Wrong::EndedUnreleased) && !undrained
         }),
@@ -66,9 +71,16 @@ pub(crate) fn always() -> Vec<Property<Scenario>> {
         always("an outdated warm pool is deleted before more instances are launched", |_, state| {
             state.wrong != Some(Wrong::TakesOutdated)
         }),
-        always("nothing is replaced for health that is good or unknown", |_, state| {
-            !matches!(state.wrong, Some(Wrong::ReplacedHealthy | Wrong::ReplacedUnread))
+        always("nothing is replaced that is as wanted, young, and not known to be unhealthy", |_, state| {
+            !matches!(state.wrong, Some(Wrong::ReplacedSound | Wrong::ReplacedUnread))
         }),
+        always("connections drain before an instance is terminated", |_, state| {
+            state.wrong != Some(Wrong::CutConnections)
+        }),
+        always(
+            "what stays is deregistered only from a target group that the spec no longer names",
+            |_, state| state.wrong != Some(Wrong::DetachedNamed),
+        ),
     ]
 }
 
@@ -209,6 +221,38 @@ pub(crate) mod reach {
         some("the health of targets is unknown while one is unhealthy", |scenario, state| {
             let unread = state.left.unread < scenario.budget.unread;
             unread && any(state, |unit| unit.target == Target::Unhealthy && unit.machine == Mach::Alive)
+        })
+    }
+
+    pub(crate) fn drained_first() -> Property<Scenario> {
+        some("connections drain to an instance whose Node is drained", |_, state| {
+            any(state, |unit| unit.life == Life::Deregistering && unit.ended_by.is_some() && unit.drained)
+        })
+    }
+
+    pub(crate) fn drains_beside() -> Property<Scenario> {
+        some("the Node of an instance that AWS takes drains beside its connections", |_, state| {
+            any(state, |unit| {
+                unit.life == Life::Deregistering && unit.taken && unit.machine == Mach::Draining
+            })
+        })
+    }
+
+    pub(crate) fn drained_beside() -> Property<Scenario> {
+        some("a released instance that AWS took still has connections", |_, state| {
+            any(state, |unit| unit.life == Life::Deregistering && unit.taken && unit.is_released())
+        })
+    }
+
+    pub(crate) fn deregistered() -> Property<Scenario> {
+        some("connections drain to an instance whose Machine stays", |_, state| {
+            any(state, |unit| unit.target == Target::Draining && unit.runs())
+        })
+    }
+
+    pub(crate) fn detached() -> Property<Scenario> {
+        some("an idle group is no longer behind a load balancer", |scenario, state| {
+            scenario.balanced && !state.group.attached && scenario.is_idle(state)
         })
     }
 

@@ -44,6 +44,7 @@ pub(crate) enum Warmth {
 
 /// One small world to explore.
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     /// The number of instances of the idle pool at the beginning.
@@ -65,6 +66,8 @@ pub(crate) struct Scenario {
     pub(crate) joining: Option<u8>,
     /// The pool is behind a load balancer, and asks for the health of its targets.
     pub(crate) balanced: bool,
+    /// Connections to a target that is deregistered take their time to drain. Otherwise there are none.
+    pub(crate) connected: bool,
     pub(crate) budget: Budget,
     /// Instances come in service at once, and Machines go at once after their FooMachines.
     pub(crate) hurried: bool,
@@ -91,6 +94,8 @@ pub(crate) enum Step {
     FitWarmPool,
     /// A load balancer finds an instance healthy.
     Check,
+    /// Connections to a deregistered instance have drained.
+    Disconnect,
     /// Core makes a Machine; a Node joins; a drain ends; a Machine goes after its FooMachine.
     Make,
     Join,
@@ -112,6 +117,8 @@ pub(crate) enum Step {
     DeleteMachine(u8),
     /// People remove the warm pool from the spec, or add one.
     Toggle,
+    /// People remove the target group from the spec.
+    Detach,
     /// A manager reads and plans; its next action gets its outcome.
     Pass(usize, Sight),
     Act(usize, CallOutcome),
@@ -151,9 +158,17 @@ impl Model for Scenario {
         let warms = self.warmth == Warmth::Provider;
         let (warm_pool, recorded) = self.warm_pool_of_idle(warms, version);
         let state = State {
-            group: Group { desired: self.size, max: self.size, version, secured, warm_pool },
+            group: Group {
+                desired: self.size,
+                max: self.size,
+                version,
+                secured,
+                warm_pool,
+                attached: self.balanced,
+            },
             adopt: adopts,
             warms,
+            balances: self.balanced,
             denied: false,
             recorded: Recorded { arn: !adopts, adoption: false, warm_pool: recorded },
             units: (1..=self.size).map(unit).collect(),
@@ -213,7 +228,7 @@ impl Scenario {
         if state.existing() < state.group.desired {
             steps.push(Step::Launch);
         }
-        if any(|unit| unit.life == Life::Pending) {
+        if any(is_pending) {
             steps.push(Step::Serve);
         }
         if any(|unit| unit.life == Life::Terminating) {
@@ -227,6 +242,9 @@ impl Scenario {
         }
         if any(is_to_be_checked) {
             steps.push(Step::Check);
+        }
+        if any(drains_connections) {
+            steps.push(Step::Disconnect);
         }
         if any(wants_machine) {
             steps.push(Step::Make);
@@ -289,6 +307,9 @@ impl Scenario {
         if state.left.toggles > 0 {
             steps.push(Step::Toggle);
         }
+        if state.left.detachments > 0 && state.balances {
+            steps.push(Step::Detach);
+        }
     }
 
     fn management(state: &State, steps: &mut Vec<Step>) {
@@ -330,29 +351,30 @@ impl Scenario {
                 // AWS takes an instance that waits first; whether from a warm pool that it is deleting, it does not document.
                 let waiting = state.group.warm_pool.as_mut().and_then(|pool| pool.waiting.take());
                 let version = waiting.unwrap_or(state.group.version);
-                let target = if self.balanced { Target::Initial } else { Target::Unchecked };
-                state.units.push(Unit { protected, target, ..Unit::launched(state.tale.launched, version) });
+                state.units.push(Unit { protected, ..Unit::launched(state.tale.launched, version) });
             }
-            Step::Serve => first(state, |unit| unit.life == Life::Pending).life = Life::InService,
+            Step::Serve => serve(state),
             Step::Leave => first(state, |unit| unit.life == Life::Terminating).life = Life::Gone,
             Step::ScaleIn => {
-                let waits = state.group.secured.hook;
+                let group = state.group;
                 let unit = first(state, is_expendable);
-                unit.life = if waits { Life::Waiting } else { Life::Terminating };
-                if !waits && !unit.is_empty() {
+                unit.life = self.leaves(group, unit);
+                if !group.secured.hook && !unit.is_empty() {
                     state.wrong = Some(Wrong::ScaledInUndrained);
                 }
             }
             Step::FitWarmPool => self.fit_warm_pool(state),
             Step::Check => first(state, is_to_be_checked).target = Target::Healthy,
+            Step::Disconnect => disconnect(state),
             Step::Make => first(state, wants_machine).machine = Mach::Alive,
             Step::Join => first(state, |unit| self.joins(unit)).ready = true,
             Step::Drain(number) => drain(one(state, number)),
             Step::Forget => first(state, wants_no_machine).machine = Mach::Gone,
             Step::Take(number) => {
                 state.left.takes -= 1;
-                let waits = state.group.secured.hook;
-                rob(state, number).life = if waits { Life::Waiting } else { Life::Terminating };
+                let group = state.group;
+                let unit = rob(state, number);
+                unit.life = self.leaves(group, unit);
             }
             Step::Die(number) => {
                 state.left.deaths -= 1;
@@ -395,6 +417,10 @@ impl Scenario {
             Step::Toggle => {
                 state.left.toggles -= 1;
                 state.warms = !state.warms;
+            }
+            Step::Detach => {
+                state.left.detachments -= 1;
+                state.balances = false;
             }
             Step::Pass(index, sight) => self.pass(state, index, sight),
             Step::Act(index, outcome) => {
@@ -457,7 +483,14 @@ impl Scenario {
         let content = if self.broken && state.content == 2 { 1 } else { state.content };
         let secured = Secured::FULLY;
         let (warm_pool, recorded_warm_pool) = self.warm_pool_of_idle(state.warms, content);
-        let group = Group { desired: state.target, max: state.target, version: content, secured, warm_pool };
+        let group = Group {
+            desired: state.target,
+            max: state.target,
+            version: content,
+            secured,
+            warm_pool,
+            attached: state.balances,
+        };
         // Until the roll-out begins, instances of another tool are as desired.
         let has_content = |unit: &Unit| unit.version == content || (state.adopt && unit.version == 0);
         let serves = |unit: &Unit| unit.serves() && unit.machine == Mach::Alive && unit.ready;
@@ -497,6 +530,28 @@ impl Scenario {
     /// It has reached its lifetime.
     pub(crate) fn has_expired(&self, unit: &Unit) -> bool {
         unit.number <= self.expired
+    }
+
+    /// Nothing is a reason to replace an instance: it is of the wanted content, which works, has not expired, and no load balancer finds
+    /// it unhealthy.
+    pub(crate) fn is_sound(&self, unit: &Unit, content: u8) -> bool {
+        let works = !self.broken || unit.version != 2;
+        let wanted = unit.version == content && works;
+        unit.is_capacity() && wanted && !self.has_expired(unit) && unit.target != Target::Unhealthy
+    }
+
+    /// What becomes of an instance whose termination begins. AWS deregisters it first, and the hook follows when its connections have
+    /// drained: `targets::a_terminating_instance_drains_its_connections_before_its_hook` in docs/simulator-rules.md.
+    pub(crate) fn leaves(&self, group: Group, unit: &Unit) -> Life {
+        if self.connected && unit.is_registered() { Life::Deregistering } else { ends(group) }
+    }
+
+    /// The group is detached from its target group: AWS deregisters its instances, which stay (Amazon EC2 Auto Scaling User Guide,
+    /// "Understand the attachment status of your load balancer").
+    pub(crate) fn detach(&self, state: &mut State) {
+        state.group.attached = false;
+        let after = if self.connected { Target::Draining } else { Target::Unchecked };
+        state.units.iter_mut().filter(|unit| unit.is_registered()).for_each(|unit| unit.target = after);
     }
 
     fn joins(&self, unit: &Unit) -> bool {
@@ -558,9 +613,9 @@ impl Scenario {
         SpecHash::new(if self.waits(content) { "d" } else { "joining" })
     }
 
-    /// The target groups of the pool.
-    pub(crate) fn target_groups(&self) -> BTreeSet<TargetGroupArn> {
-        self.balanced.then(|| TargetGroupArn::new("web")).into_iter().collect()
+    /// The target group, if it is named, or attached.
+    pub(crate) fn target_groups(has: bool) -> BTreeSet<TargetGroupArn> {
+        has.then(|| TargetGroupArn::new("web")).into_iter().collect()
     }
 
     /// The planner's input.
@@ -580,7 +635,7 @@ impl Scenario {
                 mix: None,
                 tags: BTreeMap::new(),
                 storage: None,
-                target_groups: self.balanced.then(|| self.target_groups()),
+                target_groups: self.balanced.then(|| Self::target_groups(state.balances)),
                 hooks: None,
                 notifications: None,
                 suspended: BTreeSet::new(),
@@ -612,6 +667,7 @@ impl Scenario {
                 grace: Seconds(0),
             }),
             maintenance: Maintenance::Always,
+            capacity_block: None,
             remediation: Remediation {
                 enabled: self.balanced,
                 max_in_flight: IntOrPercent::Count(1),
@@ -653,10 +709,10 @@ impl Scenario {
 
 /// What core and AWS are not waited for in the smaller state spaces.
 fn hurry(state: &mut State) {
+    while state.units.iter().any(is_pending) {
+        serve(state);
+    }
     for unit in &mut state.units {
-        if unit.life == Life::Pending {
-            unit.life = Life::InService;
-        }
         if wants_no_machine(unit) {
             unit.machine = Mach::Gone;
         }
@@ -685,6 +741,38 @@ fn drain(unit: &mut Unit) {
     if unit.foo == Foo::Alive {
         unit.foo = Foo::Deleting;
     }
+}
+
+fn is_pending(unit: &Unit) -> bool {
+    unit.life == Life::Pending
+}
+
+/// An instance comes in service, and AWS registers it in the target group of its group.
+fn serve(state: &mut State) {
+    let attached = state.group.attached;
+    let unit = first(state, is_pending);
+    unit.life = Life::InService;
+    unit.target = if attached { Target::Initial } else { Target::Unchecked };
+}
+
+/// It was deregistered, and connections to it are open.
+fn drains_connections(unit: &Unit) -> bool {
+    unit.life == Life::Deregistering || (unit.life == Life::InService && unit.target == Target::Draining)
+}
+
+/// The last connection to a deregistered instance is closed, or its deregistration delay is over.
+fn disconnect(state: &mut State) {
+    let group = state.group;
+    let unit = first(state, drains_connections);
+    if unit.life == Life::Deregistering {
+        unit.life = ends(group);
+    }
+    unit.target = Target::Unchecked;
+}
+
+/// What follows for an instance that terminates once no connections are left.
+fn ends(group: Group) -> Life {
+    if group.secured.hook { Life::Waiting } else { Life::Terminating }
 }
 
 /// A load balancer checks it.

@@ -41,6 +41,7 @@ pub(crate) fn scenario(name: &'static str, size: u8) -> Scenario {
         warmth: Warmth::None,
         joining: None,
         balanced: false,
+        connected: false,
         budget: Budget::default(),
         hurried: true,
         cap: 2,
@@ -464,6 +465,72 @@ fn an_instance_becomes_unhealthy() {
         ),
         reaches: vec![reach::rest(), reach::end(), reach::replaced_unhealthy(), reach::unread_health()],
         ..scenario("unhealthy", 2)
+    });
+}
+
+/// The Node drains first, then the connections do, and then the hook follows.
+#[test]
+fn connections_drain_before_an_instance_is_terminated() {
+    let none = Budget::default();
+    explore(Scenario {
+        balanced: true,
+        connected: true,
+        targets: vec![1],
+        budget: budget(
+            Budget { targets: 1, faults: 1, ..none },
+            Budget { targets: 1, hand_overs: 1, faults: 1, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::end(), reach::drained_first(), reach::lost_effect()],
+        ..scenario("deregistered", 2)
+    });
+}
+
+/// AWS begins with the connections, and the Node drains at the same time.
+#[test]
+fn aws_deregisters_an_instance_and_ends_it() {
+    let none = Budget::default();
+    explore(Scenario {
+        balanced: true,
+        connected: true,
+        launches: if depth() == Depth::Daily { 2 } else { 3 },
+        budget: budget(
+            Budget { takes: 1, faults: 1, ..none },
+            Budget { takes: 1, hand_overs: 1, faults: 1, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::completion(), reach::drains_beside(), reach::drained_beside()],
+        ..scenario("deregistered and taken", if depth() == Depth::Daily { 1 } else { 2 })
+    });
+}
+
+#[test]
+fn the_target_group_is_removed_while_the_target_goes_down() {
+    let none = Budget::default();
+    explore(Scenario {
+        balanced: true,
+        connected: true,
+        targets: vec![1],
+        budget: budget(
+            Budget { detachments: 1, targets: 1, faults: 1, ..none },
+            Budget { detachments: 1, targets: 1, hand_overs: 1, faults: 1, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::end(), reach::deregistered(), reach::detached()],
+        ..scenario("detached and shrunk", 2)
+    });
+}
+
+#[test]
+fn the_target_group_is_removed_while_an_instance_is_unhealthy() {
+    let none = Budget::default();
+    explore(Scenario {
+        balanced: true,
+        connected: true,
+        launches: 3,
+        budget: budget(
+            Budget { detachments: 1, unhealthy: 1, ..none },
+            Budget { detachments: 1, unhealthy: 1, unread: 1, faults: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::replaced_unhealthy(), reach::deregistered(), reach::detached()],
+        ..scenario("detached and unhealthy", 2)
     });
 }
 

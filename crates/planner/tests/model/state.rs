@@ -31,6 +31,7 @@ pub(crate) const POOL: &str = "workers";
 
 /// Everything.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
 pub(crate) struct State {
     pub(crate) group: Group,
     /// Instances with their objects, in the order of their launch. One of which nothing is left is not here.
@@ -45,6 +46,8 @@ pub(crate) struct State {
     pub(crate) adopt: bool,
     /// The spec names a warm pool of one instance.
     pub(crate) warms: bool,
+    /// The spec names the target group of a load balancer.
+    pub(crate) balances: bool,
     /// AWS refuses to delete warm pools.
     pub(crate) denied: bool,
     /// What the FooMachinePool records of the group.
@@ -91,6 +94,8 @@ pub(crate) struct Group {
     pub(crate) version: u8,
     pub(crate) secured: Secured,
     pub(crate) warm_pool: Option<WarmPool>,
+    /// It is attached to the target group.
+    pub(crate) attached: bool,
 }
 
 /// The group's warm pool, with one instance or none.
@@ -189,6 +194,8 @@ pub(crate) struct Unit {
 pub(crate) enum Life {
     Pending,
     InService,
+    /// `Terminating`: AWS has deregistered it from its target group, and connections to it drain. The hook follows.
+    Deregistering,
     /// `Terminating:Wait`.
     Waiting,
     Terminating,
@@ -203,6 +210,8 @@ pub(crate) enum Target {
     Initial,
     Healthy,
     Unhealthy,
+    /// The target group was detached: the instance stays, and connections to it drain.
+    Draining,
 }
 
 /// A FooMachine.
@@ -255,6 +264,8 @@ pub(crate) struct Budget {
     pub(crate) unhealthy: u8,
     /// Passes for which the health of targets cannot be read.
     pub(crate) unread: u8,
+    /// Removals of the target group from the spec.
+    pub(crate) detachments: u8,
 }
 
 /// Whose age matters. What no deadline of a scenario depends on stays young, so that it makes no new states.
@@ -304,10 +315,16 @@ pub(crate) enum Wrong {
     /// A manager adds capacity, or replaces a Machine, while the group would take an outdated instance from its warm pool, and has not
     /// waited for the deletion of that.
     TakesOutdated,
-    /// A Machine is replaced although nothing is known to be wrong with its instance.
-    ReplacedHealthy,
+    /// A Machine is replaced although its instance is of the wanted content, has not expired, and no load balancer finds it unhealthy.
+    ReplacedSound,
     /// A Machine is replaced while the health of targets is unknown.
     ReplacedUnread,
+    /// A manager asks AWS to continue a termination while connections to the instance drain.
+    CutConnections,
+    /// A manager detaches a target group that the spec names: AWS deregisters instances whose Machines stay.
+    DetachedNamed,
+    /// A manager excludes the Machine of an instance that runs from draining.
+    ExcludedAlive,
 }
 
 impl State {
@@ -320,9 +337,10 @@ impl State {
         count(self.units.iter().filter(|unit| unit.is_capacity()))
     }
 
-    /// Instances that serve and will.
+    /// Instances that serve and will. The health of their targets counts while the spec names the target group.
     pub(crate) fn available(&self) -> u8 {
-        count(self.units.iter().filter(|unit| unit.serves()))
+        let serves = |unit: &&Unit| if self.balances { unit.serves() } else { unit.runs() };
+        count(self.units.iter().filter(serves))
     }
 
     /// Whether the group would take an instance from its warm pool that is outdated.
@@ -406,10 +424,14 @@ impl Unit {
     }
 
     pub(crate) fn serves(&self) -> bool {
+        self.runs() && matches!(self.target, Target::Unchecked | Target::Healthy)
+    }
+
+    /// It is in service with its Node, whatever a load balancer finds.
+    pub(crate) fn runs(&self) -> bool {
         let ran_before = self.pods && matches!(self.machine, Mach::NotYet | Mach::Alive);
-        let is_target = matches!(self.target, Target::Unchecked | Target::Healthy);
-        let runs = ran_before || (self.machine == Mach::Alive && self.ready);
-        self.life == Life::InService && is_target && runs
+        let joined = self.machine == Mach::Alive && self.ready;
+        self.life == Life::InService && (ran_before || joined)
     }
 
     /// Cluster API released the instance, or never had a Machine for it.
@@ -417,11 +439,13 @@ impl Unit {
         self.foo == Foo::Deleting && matches!(self.machine, Mach::NotYet | Mach::LetGo | Mach::Gone)
     }
 
-    /// It is a target of a load balancer that does not find it unhealthy, and of the wanted content.
-    pub(crate) fn is_sound(&self, content: u8) -> bool {
-        self.is_capacity()
-            && self.version == content
-            && matches!(self.target, Target::Initial | Target::Healthy)
+    /// It is in service, and a load balancer sends requests to it or is about to.
+    pub(crate) fn is_registered(&self) -> bool {
+        let registered = match self.target {
+            Target::Initial | Target::Healthy | Target::Unhealthy => true,
+            Target::Unchecked | Target::Draining => false,
+        };
+        self.life == Life::InService && registered
     }
 
     /// No pod is left on its Node.

@@ -2,14 +2,14 @@
 //! has nothing to say against it.
 
 use super::cases;
-use crate::world::{World, content, pool, warm_pool};
+use crate::world::{World, block_until, content, in_block, pool, warm_pool};
 use foo_model::group::GroupStatus;
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_INSTALLATION};
 use foo_model::{
-    Adoption, Agreement, AppliedWarmPool, Blocked, Comparison, Deletion, Difference, FooMachine, Health,
-    InstanceId, LaunchTemplateId, LifecycleState, MachineName, MachinePause, NodeState, Process, Protection,
-    Reason, RemovalMark, Seconds, Signal, SignalKind, Sizes, TargetGroupArn, TargetHealth, TargetState,
-    TemplateVersion, Timestamp, WarmPool, WarmPoolSettings, WarmState,
+    Adoption, Agreement, AppliedWarmPool, AwsTime, Blocked, Comparison, Deletion, Difference, FooMachine,
+    FoundReservation, Health, InstanceId, LaunchTemplateId, LifecycleState, MachineName, MachinePause,
+    NodeState, Process, Protection, Reason, RemovalMark, Seconds, Signal, SignalKind, Sizes, TargetGroupArn,
+    TargetHealth, TargetState, TemplateVersion, Timestamp, WarmPool, WarmPoolSettings, WarmState,
 };
 use foo_planner::action::{GroupAction, HookAction, MachineAction, NodeAction};
 use foo_planner::desired::{PausedBy, Rebalance, Size, TargetHealthRules, Wanted};
@@ -45,6 +45,8 @@ enum Twist {
     AdoptsFrom(&'static str),
     /// The group has no owner, and the pool has none yet; the owner of the account lets it adopt the group.
     Adoptable,
+    /// A Capacity Block, which ends so many seconds from now, in this state; or one of `WITHOUT_BLOCK`.
+    Block(&'static str, i64),
     Adopts(Adoption),
     /// The group was adopted, with an instance of another launch template.
     Adopted(usize),
@@ -93,6 +95,19 @@ enum Twist {
     RecordedWarmPool(Option<i64>),
     /// The user data do not wait in a warm pool.
     Joins,
+}
+
+/// What the read of a Capacity Block may be instead of a block in a state.
+const WITHOUT_BLOCK: [&str; 3] = ["not read", "not readable", "not found"];
+
+/// The read of a Capacity Block in this state, or one of `WITHOUT_BLOCK`.
+fn read_block(word: &str, ends: AwsTime, at: Timestamp) -> LastRead<Option<FoundReservation>> {
+    match word {
+        "not read" => LastRead::Unknown,
+        "not readable" => LastRead::Failed { reason: Reason::AccessDenied, message: String::new() },
+        "not found" => LastRead::At { at, seen: None },
+        state => LastRead::At { at, seen: Some(block_until(state, ends)) },
+    }
 }
 
 fn not_found() -> impl Strategy<Value = Ec2State> {
@@ -207,6 +222,10 @@ fn twist() -> impl Strategy<Value = Twist> {
         2 => (1_u32..4).prop_map(Twist::Warms),
         2 => prop::option::of(1_i64..3).prop_map(Twist::RecordedWarmPool),
         1 => Just(Twist::Joins),
+        3 => (
+            prop::sample::select([&["active", "scheduled", "expired", "unavailable"][..], &WITHOUT_BLOCK[..]].concat()),
+            -1_000_i64..8_000,
+        ).prop_map(|(word, ends)| Twist::Block(word, ends)),
     ]
 }
 
@@ -237,6 +256,11 @@ fn apply(twist: &Twist, world: &mut World, observed: &mut Observed, memory: &mut
         }
         Twist::Lifetime(seconds) => world.desired.rollout.max_lifetime = Some(Seconds(*seconds)),
         Twist::FollowsAdvice => world.desired.interruption.rebalance = Rebalance::Replace,
+        Twist::Block(word, ends) => {
+            world.desired.capacity_block = Some(in_block());
+            let ends = observed.aws_clock.remote(Timestamp(observed.now.0 + ends * 1_000));
+            observed.capacity_block = read_block(word, ends, observed.now);
+        }
         Twist::Rebalanced(ago) => memory.rebalanced_at = Some(before(ago)),
         Twist::DropFooMachine(at) => {
             let name = name(world, *at);

@@ -7,7 +7,7 @@ mod anything;
 mod interruptions;
 mod rollouts;
 
-use crate::world::{Fault, JOINING, Launches, OLDEST_ANSWER, World, pool, warm_pool};
+use crate::world::{Fault, JOINING, Launches, OLDEST_RESPONSE, World, pool, warm_pool};
 use foo_model::{InstanceId, MachineName, Maintenance, NodeState, SignalKind, SpecHash, WarmPoolSettings};
 use foo_planner::Goal;
 use foo_planner::desired::{Size, Wanted};
@@ -126,7 +126,7 @@ fn step() -> impl Strategy<Value = Step> {
 fn peaceful_step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => (1_u64..20).prop_map(Step::Wait),
-        8 => (0..=OLDEST_ANSWER.as_secs()).prop_map(|lag| Step::LastRead { lag }),
+        8 => (0..=OLDEST_RESPONSE.as_secs()).prop_map(|lag| Step::LastRead { lag }),
         12 => (0_usize..5, happening()).prop_map(|(at, fault)| Step::Pass { at, fault }),
         4 => Just(Step::AwsLaunches),
         4 => Just(Step::AwsServes),
@@ -155,7 +155,7 @@ fn undisturbed() -> impl Strategy<Value = Step> {
     let happening = happening().prop_filter("the target stays", |it| !matches!(it, Happening::Scaled(_)));
     prop_oneof![
         5 => (1_u64..20).prop_map(Step::Wait),
-        8 => (0..=OLDEST_ANSWER.as_secs()).prop_map(|lag| Step::LastRead { lag }),
+        8 => (0..=OLDEST_RESPONSE.as_secs()).prop_map(|lag| Step::LastRead { lag }),
         14 => (0_usize..5, happening).prop_map(|(at, fault)| Step::Pass { at, fault }),
         6 => Just(Step::AwsLaunches),
         6 => Just(Step::AwsServes),
@@ -284,7 +284,7 @@ fn happen(world: &mut World, step: Step) {
         Step::HandOver => world.hand_over(),
         Step::OldLeaderPasses => {
             // A leader stops before its lease ends: what it did is visible when its successor has settled.
-            let is_over = |settled_from| world.now.plus(OLDEST_ANSWER) > settled_from;
+            let is_over = |settled_from| world.now.plus(OLDEST_RESPONSE) > settled_from;
             if world.managers.len() > 1 && !is_over(world.managers[0].settled_from) {
                 world.record("the old leader:");
                 world.pass_of(1, &mut |_, _| Fault::None);

@@ -1,9 +1,9 @@
 //! Roll-outs, remediation and what comes between them.
 
 use super::words;
-use crate::world::{Launches, World, both_architectures, content, pool};
+use crate::world::{Launches, World, content, pool};
 use foo_model::{
-    Blocked, InstancesMix, LaunchTemplateId, MachineName, MixOverride, NodeState, Reason, Seconds, SpecHash,
+    Blocked, InstancesMix, LaunchTemplateId, MachineName, NodeState, Reason, Seconds, SpecHash,
     TemplateVersion, Timestamp,
 };
 use foo_planner::action::MachineAction;
@@ -453,41 +453,64 @@ fn mix(world: &World) -> Option<InstancesMix> {
     world.cloud.group.as_ref().unwrap().mix.clone()
 }
 
+/// What a user lets AWS choose from, with this image for arm64.
+type Chooses = fn(&mut World, &str);
+
 /// A roll-out to v2 with another image of arm64 types, which fails.
-fn fails_with_arm64_image(world: &mut World) {
+fn fails_with_arm64_image(world: &mut World, chooses: Chooses) {
     breaks(world, "v2");
     wants(world, "v2", "d1");
-    world.names_arm64_image("ami-a2");
-    until(world, "it is launched", |world| mix(world) == Some(both_architectures("ami-a2")));
+    chooses(world, "ami-a2");
+    let wanted = world.desired.group.mix.clone();
+    until(world, "it is launched", |world| mix(world) == wanted);
     steps(world, 6);
     world.wait(601);
     until(world, "it failed", has_failed_content);
 }
 
+fn check_rollback_of_arm64_image(chooses: Chooses) {
+    let mut world = pool().of(3).with_surge(1).lacking_at_most(0).rolling_back().new_world();
+    chooses(&mut world, "ami-a1");
+    let before = world.desired.group.mix.clone();
+    world.settle();
+    fails_with_arm64_image(&mut world, chooses);
+    until(&mut world, "it is back", |world| mix(world) == before);
+    world.settle();
+    assert_eq!(launched_from(&world, "v1").len(), 3);
+    assert_eq!(mix(&world), before);
+}
+
 /// A launch template version has one image: that of arm64 types is in the group.
 #[test]
 fn a_rollback_returns_to_the_image_of_arm64_types_as_well() {
-    let mut world = pool().of(3).with_surge(1).lacking_at_most(0).rolling_back().new_world();
-    world.names_arm64_image("ami-a1");
-    world.settle();
-    fails_with_arm64_image(&mut world);
-    until(&mut world, "it is back", |world| mix(world) == Some(both_architectures("ami-a1")));
+    check_rollback_of_arm64_image(World::names_arm64_image);
+}
+
+#[test]
+fn a_rollback_returns_to_the_image_of_sets_of_arm64_types_as_well() {
+    check_rollback_of_arm64_image(World::describes_types_with_arm64_image);
+}
+
+/// The types of x86_64 stay; those of arm64 have nothing to boot.
+fn check_rollback_without_arm64_image(chooses: Chooses) {
+    let mut world = pool().of(3).with_surge(1).lacking_at_most(0).rolling_back().running();
+    fails_with_arm64_image(&mut world, chooses);
+    let mut only_x86 = world.desired.group.mix.clone().unwrap();
+    only_x86.overrides.retain(|choice| choice.image.is_none());
+    assert_eq!(only_x86.overrides.len(), 1);
+    until(&mut world, "it is back", |world| mix(world).as_ref() == Some(&only_x86));
     world.settle();
     assert_eq!(launched_from(&world, "v1").len(), 3);
-    assert_eq!(mix(&world), Some(both_architectures("ami-a1")));
 }
 
 #[test]
 fn a_rollback_to_content_without_an_image_of_arm64_types_launches_none_of_these() {
-    let mut world = pool().of(3).with_surge(1).lacking_at_most(0).rolling_back().running();
-    fails_with_arm64_image(&mut world);
-    let only_x86 = InstancesMix {
-        overrides: vec![MixOverride::Type("m7i.large".into())],
-        ..both_architectures("ami-a2")
-    };
-    until(&mut world, "it is back", |world| mix(world).as_ref() == Some(&only_x86));
-    world.settle();
-    assert_eq!(launched_from(&world, "v1").len(), 3);
+    check_rollback_without_arm64_image(World::names_arm64_image);
+}
+
+#[test]
+fn a_rollback_to_content_without_an_image_of_arm64_launches_no_set_of_these_types() {
+    check_rollback_without_arm64_image(World::describes_types_with_arm64_image);
 }
 
 /// A pool of three without surge whose second new instance did not work, on the way back; what is launched then does not

@@ -459,7 +459,7 @@ fn a_deletion_without_a_policy_waits_until_the_group_is_known() {
 #[test]
 fn a_group_that_buys_otherwise_is_not_adopted() {
     let mix = |on_demand_percentage| InstancesMix {
-        overrides: vec![MixOverride::Type("m7i.large".into())],
+        overrides: vec![MixOverride::named("m7i.large".into(), None)],
         on_demand_base: 0,
         on_demand_percentage,
         on_demand_strategy: OnDemandStrategy::Prioritized,

@@ -1,6 +1,7 @@
 //! What each step decides, question by question.
 
 mod adopt;
+mod capacity_blocks;
 mod expire;
 mod group;
 mod hooks;

@@ -66,9 +66,8 @@ fn the_image_of_arm64_types_changes_with_the_version_and_is_repaired() {
 
 #[test]
 fn images_that_another_user_sets_are_repaired_while_the_content_before_is_launched() {
-    let plain = |name: &str| MixOverride::Type(name.into());
-    let with =
-        |name: &str, image: &str| MixOverride::WithImage { instance_type: name.into(), image: image.into() };
+    let plain = |name: &str| MixOverride::named(name.into(), None);
+    let with = |name: &str, image: &str| MixOverride::named(name.into(), Some(image.into()));
     let both = both_architectures("ami-a1");
     let x86 = InstancesMix { overrides: vec![plain("m7i.large")], ..both.clone() };
     for (spec, set_by_others) in [
@@ -103,7 +102,7 @@ fn types_of_another_user_without_an_image_are_replaced_by_those_of_the_spec() {
     world.cloud.group.as_mut().unwrap().mix = Some(mix.clone());
     world.cloud.record(world.now);
     world.settle();
-    mix.overrides = vec![MixOverride::Type("m7i.large".into())];
+    mix.overrides = vec![MixOverride::named("m7i.large".into(), None)];
     assert_eq!(world.cloud.group.as_ref().unwrap().mix, Some(mix), "version 1 has no image of arm64");
 }
 

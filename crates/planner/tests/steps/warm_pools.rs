@@ -405,6 +405,21 @@ fn a_manager_that_just_started_waits_for_the_end_of_its_predecessors_warm_pool()
 }
 
 #[test]
+fn a_version_that_the_group_had_before_the_manager_settled_is_not_forgotten() {
+    let mut world = warmed(1);
+    world.hand_over();
+    world.desired.template = Wanted::Ready(content("v2", "d1"));
+    gets_the_next_version(&mut world);
+    // Its instance is taken, and AWS launches another one.
+    world.cloud.warm.clear();
+    world.cloud.fit_warm_pool(world.now);
+    world.hand_over();
+    world.desired.template = Wanted::Ready(content("v1", "d1"));
+    world.settle();
+    assert!(world.cloud.warms_its_version(), "{:?}\n{}", world.cloud.warm, world.story());
+}
+
+#[test]
 fn a_warm_pool_that_the_former_leader_created_after_the_last_read_is_not_forgotten() {
     let mut world = pool().of(0).running();
     world.hand_over();

@@ -4,11 +4,11 @@ use foo_model::group::GroupStatus;
 use foo_model::hook::HookConfig;
 use foo_model::names::{TAG_ADOPTABLE, TAG_CLUSTER, TAG_POOL};
 use foo_model::{
-    AwsTime, Decrement, DeletionProtection, Group, GroupChange, GroupName, GroupSettings, Health, HookName,
-    Instance, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleHook, LifecycleState,
-    NewGroup, Notifications, ObjectPlace, Process, Protection, Sizes, SpecHash, TargetGroupArn, TargetHealth,
-    TargetState, Targets, TemplateChoice, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
-    Transition, WarmPool, WarmPoolSettings, Zone,
+    AwsTime, Decrement, DeletionProtection, FoundReservation, Group, GroupChange, GroupName, GroupSettings,
+    Health, HookName, Instance, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleHook,
+    LifecycleState, NewGroup, Notifications, ObjectPlace, Process, Protection, Sizes, SpecHash,
+    TargetGroupArn, TargetHealth, TargetState, Targets, TemplateChoice, TemplateHashes, TemplateRecord,
+    TemplateVersion, Timestamp, Transition, WarmPool, WarmPoolSettings, Zone,
 };
 use foo_planner::Desired;
 use foo_planner::observed::LastRead;
@@ -59,12 +59,16 @@ pub(crate) struct Cloud {
     pub(crate) ailing: BTreeMap<InstanceId, TargetState>,
     /// What is known of targets instead of what there is.
     pub(crate) targets_fail: Option<LastRead<BTreeMap<TargetGroupArn, Targets>>>,
+    /// The reservation of the pool's Capacity Block, as far as it was read.
+    pub(crate) capacity_block: Option<FoundReservation>,
     /// AWS refuses to launch from any template but the one it has.
     pub(crate) refuses_templates: bool,
     /// The instances of the warm pool, as the launch template versions that they have.
     pub(crate) warm: Vec<Version>,
     /// Instances on their way out of the warm pool, which wait for our hook.
     pub(crate) leaving_warm_pool: BTreeSet<InstanceId>,
+    /// Those that have left it: no other instance gets their ids.
+    pub(crate) left_warm_pool: BTreeSet<InstanceId>,
     /// Launch template versions of instances that were launched into the warm pool although they join the cluster.
     pub(crate) joined: Vec<Version>,
     /// AWS does not get to the end of the deletion of a warm pool.
@@ -100,9 +104,11 @@ impl Cloud {
             hidden: BTreeMap::new(),
             ailing: BTreeMap::new(),
             targets_fail: None,
+            capacity_block: None,
             refuses_templates: false,
             warm: Vec::new(),
             leaving_warm_pool: BTreeSet::new(),
+            left_warm_pool: BTreeSet::new(),
             joined: Vec::new(),
             keeps_warm_pool: false,
             refuses_warm_pool: None,
@@ -431,6 +437,7 @@ impl Cloud {
         let others = self.other_hooks.values().any(|hook| hook.transition == Transition::Terminating);
         let is_held = self.held.contains(id);
         if self.leaving_warm_pool.remove(id) {
+            self.left_warm_pool.insert(id.clone());
             return Ok(());
         }
         // It ended with its warm pool; the controller takes this for done.

@@ -4,8 +4,8 @@ use super::{SETTLE, World};
 use foo_model::hook::HookConfig;
 use foo_model::{
     FooMachine, Group, GroupChange, GroupSettingsChange, HookName, InstanceId, InstancesMix, LaunchTemplate,
-    LifecycleHook, Machine, MachinePause, MixOverride, Protection, RemovalMark, Seconds, Signal, SignalKind,
-    Timestamp, TopicArn, WarmPoolSettings,
+    LifecycleHook, Machine, MachinePause, Protection, RemovalMark, Seconds, Signal, SignalKind, Timestamp,
+    TopicArn, WarmPoolSettings,
 };
 use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, ObjectAction, PoolAction,
@@ -174,6 +174,10 @@ impl World {
             other_hooks: manager.other_hooks.clone(),
             ec2_states: manager.words(now),
             target_health: self.cloud.target_health(&self.desired, now),
+            capacity_block: match &self.cloud.capacity_block {
+                Some(found) => LastRead::At { at: now, seen: Some(found.clone()) },
+                None => LastRead::Unknown,
+            },
             signals: manager.signals.clone(),
             foo_machines,
             machines,
@@ -719,7 +723,7 @@ fn changes(change: &GroupChange) -> String {
 
 /// The image that a mix names for a type.
 fn arm64_image(mix: Option<&InstancesMix>) -> String {
-    let images = mix.iter().flat_map(|mix| &mix.overrides).filter_map(MixOverride::image);
+    let images = mix.iter().flat_map(|mix| &mix.overrides).filter_map(|choice| choice.image.as_ref());
     images.flat_map(|image| [" arm64=", image.as_str()]).collect()
 }
 

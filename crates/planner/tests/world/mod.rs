@@ -15,7 +15,10 @@ mod truth;
 pub(crate) use cloud::{Cloud, JOINING, Launches, NAME, foreign_group, unowned_group};
 pub(crate) use kube::Kube;
 pub(crate) use manager::{Fault, Manager, short};
-pub(crate) use pool::{Pool, both_architectures, content, joining, pool, warm_pool, window};
+pub(crate) use pool::{
+    Pool, block_until, both_architectures, content, in_block, joining, pool, sets_of_both_architectures,
+    warm_pool, window,
+};
 
 use foo_model::{Aws, Comparison, InstanceId, MachineName, Timestamp, machine_name};
 use foo_planner::{Desired, Plan, Report};
@@ -24,8 +27,8 @@ use std::time::Duration;
 /// How long a manager that just started waits: longer than any lag the model shows.
 pub(crate) const SETTLE: Duration = Duration::from_secs(15);
 
-/// How old an answer of AWS is at most.
-pub(crate) const OLDEST_ANSWER: Duration = Duration::from_secs(7);
+/// How old a response of AWS is at most.
+pub(crate) const OLDEST_RESPONSE: Duration = Duration::from_secs(7);
 
 /// Everything.
 pub(crate) struct World {
@@ -91,8 +94,9 @@ impl World {
             // What comes later than this loop ends is not waited for: an instance that reaches its lifetime.
             report.next.after = report.next.after.filter(|after| *after <= Duration::from_hours(1));
             let still = last.as_ref().is_some_and(|last| *last == report);
-            // The health of targets is read again and again.
-            let waits = report.next.after.is_some() && !self.desired.asks_for_target_health();
+            // The health of targets is read again and again, and so is a Capacity Block.
+            let reads_again = self.desired.asks_for_target_health() || self.desired.capacity_block.is_some();
+            let waits = report.next.after.is_some() && !reads_again;
             if still && plan.actions.is_empty() && !waits && !self.moves() {
                 return plan;
             }

@@ -2,7 +2,7 @@
 
 use super::World;
 use foo_model::names::{INSTALLATION_OF_RETAINED, TAG_INSTALLATION};
-use foo_model::{Adoption, InstanceId, MachineName, Protection, RemovalMark, SignalKind};
+use foo_model::{Adoption, InstanceId, InstancesMix, MachineName, Protection, RemovalMark, SignalKind};
 use foo_planner::Goal;
 use foo_planner::desired::{RolloutPause, Size, Wanted};
 use foo_planner::observed::{Quarantine, Verdict};
@@ -31,8 +31,17 @@ impl World {
 
     /// A user names types of both architectures, and this image for those of arm64.
     pub(crate) fn names_arm64_image(&mut self, image: &str) {
+        self.chooses_from(super::both_architectures(image), image);
+    }
+
+    /// A user describes types of both architectures by their attributes, and names this image for those of arm64.
+    pub(crate) fn describes_types_with_arm64_image(&mut self, image: &str) {
+        self.chooses_from(super::sets_of_both_architectures(image), image);
+    }
+
+    fn chooses_from(&mut self, mix: InstancesMix, image: &str) {
         self.record(format!("the image of arm64 = {image}"));
-        self.desired.group.mix = Some(super::both_architectures(image));
+        self.desired.group.mix = Some(mix);
         if let Wanted::Ready(template) = &mut self.desired.template {
             template.content.arm64_image = Some(image.into());
         }
@@ -118,7 +127,9 @@ impl World {
 
     /// AWS takes an instance out of the warm pool, which then waits for our hook, and announces that.
     pub(crate) fn leaves_warm_pool(&mut self, id: &InstanceId) {
-        self.cloud.leaving_warm_pool.insert(id.clone());
+        if !self.cloud.left_warm_pool.contains(id) {
+            self.cloud.leaving_warm_pool.insert(id.clone());
+        }
         self.announce(SignalKind::LeavesWarmPool, id);
     }
 

@@ -1,15 +1,17 @@
 //! Worlds to start from: `pool().of(3).running()`.
 
 use super::{Cloud, JOINING, Kube, Manager, NAME, World};
+use foo_model::requirements::{List, Requirements};
 use foo_model::{
-    Adoption, DeletionTimeouts, GroupName, GroupSettings, ImageId, InstanceOptions, InstanceType,
-    InstancesMix, Maintenance, MetadataOptions, MixOverride, OnDemandStrategy, Seconds, SpecHash,
-    SpotStrategy, SubnetId, TemplateContent, Timestamp, UserData, WarmPoolSettings, WarmState,
+    Adoption, AwsTime, DeletionTimeouts, FoundReservation, GroupName, GroupSettings, ImageId,
+    InstanceOptions, InstanceType, InstancesMix, Maintenance, MetadataOptions, MixOverride, OnDemandStrategy,
+    ReservationKind, Seconds, SpecHash, SpotStrategy, SubnetId, TemplateContent, Timestamp, UserData,
+    WarmPoolSettings, WarmState, Zone,
 };
 use foo_planner::Goal;
 use foo_planner::desired::{
-    Desired, GroupConfig, Identity, IntOrPercent, Interruption, OnFailure, Rebalance, Remediation, Rollout,
-    ScaleIn, Size, Strategy, Template, VictimPolicy, Wanted,
+    CapacityBlock, Desired, GroupConfig, Identity, IntOrPercent, Interruption, OnFailure, Rebalance,
+    Remediation, Rollout, ScaleIn, Size, Strategy, Template, VictimPolicy, Wanted,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,6 +69,7 @@ pub(crate) fn pool() -> Pool {
         },
         target_health: None,
         maintenance: Maintenance::Always,
+        capacity_block: None,
         remediation: Remediation {
             enabled: true,
             max_in_flight: IntOrPercent::Count(1),
@@ -90,6 +93,27 @@ pub(crate) fn warm_pool(min_size: u32) -> WarmPoolSettings {
     WarmPoolSettings { min_size, max_prepared: None, state: WarmState::Stopped, reuse: false }
 }
 
+/// The pool's Capacity Block, which is drained half an hour before EC2 ends its instances.
+pub(crate) fn in_block() -> CapacityBlock {
+    CapacityBlock {
+        id: "cr-1".to_owned(),
+        instance_type: InstanceType::new("m7i.large"),
+        drain_lead: Seconds(1_800),
+    }
+}
+
+/// The reservation of that block in this state, until this moment.
+pub(crate) fn block_until(state: &str, ends: AwsTime) -> FoundReservation {
+    FoundReservation {
+        kind: ReservationKind::CapacityBlock,
+        state: state.to_owned(),
+        instance_type: InstanceType::new("m7i.large"),
+        zone: Zone::new("eu-central-1a"),
+        starts: None,
+        ends: Some(ends),
+    }
+}
+
 /// Content whose user data join the cluster at once, also from a warm pool.
 pub(crate) fn joining(spec: &str) -> Template {
     Template { waits_in_warm_pool: false, ..content(spec, JOINING) }
@@ -99,14 +123,30 @@ pub(crate) fn joining(spec: &str) -> Template {
 pub(crate) fn both_architectures(arm64_image: &str) -> InstancesMix {
     InstancesMix {
         overrides: vec![
-            MixOverride::Type("m7i.large".into()),
-            MixOverride::WithImage { instance_type: "m7g.large".into(), image: arm64_image.into() },
+            MixOverride::named("m7i.large".into(), None),
+            MixOverride::named("m7g.large".into(), Some(arm64_image.into())),
         ],
         on_demand_base: 0,
         on_demand_percentage: 100,
         on_demand_strategy: OnDemandStrategy::Prioritized,
         spot_strategy: SpotStrategy::PriceCapacityOptimized,
         spot_max_price: None,
+    }
+}
+
+/// A set of attributes of each architecture, of which the one of arm64 has this image.
+pub(crate) fn sets_of_both_architectures(arm64_image: &str) -> InstancesMix {
+    let set = |maker: &str, image: Option<&str>| {
+        let requirements = Requirements {
+            lists: [(List::CpuManufacturers, [maker.to_owned()].into())].into(),
+            ..Requirements::default()
+        };
+        MixOverride::described(requirements, image.map(Into::into))
+    };
+    InstancesMix {
+        overrides: vec![set("intel", None), set("amazon-web-services", Some(arm64_image))],
+        on_demand_strategy: OnDemandStrategy::LowestPrice,
+        ..both_architectures(arm64_image)
     }
 }
 

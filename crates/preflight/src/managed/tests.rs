@@ -41,6 +41,8 @@ fn nat_gateways_are_in_public_zones_with_private_subnets() {
     assert_eq!(list("Single", &apart).unwrap(), ["b"]);
     let two_private = [("Public", "a"), ("Private", "a"), ("Private", "b")];
     assert_eq!(list("PerZone", &two_private).unwrap(), ["a"]);
+    let for_pods = [("Public", "a"), ("Public", "b"), ("Private", "a"), ("Pods", "b")];
+    assert_eq!(list("PerZone", &for_pods).unwrap(), ["a", "b"], "Pods use the routes of private subnets");
 }
 
 #[test]
@@ -56,4 +58,18 @@ fn a_network_that_is_not_listed_has_one_in_each_zone() {
     assert_eq!(zones_of(json!({})).unwrap(), ["a", "b", "c"]);
     assert_eq!(zones_of(json!({"nat": "Single", "zones": {"count": 2}})).unwrap(), ["a"]);
     assert_eq!(zones_of(json!({"subnets": {"types": ["Private"]}})).unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn subnets_for_pods_need_room_in_their_range() {
+    let problem = |pods: u8| {
+        let network = json!({
+            "secondaryCIDRs": ["100.64.0.0/24"],
+            "subnets": {"types": ["Public", "Private", "Pods"], "sizes": {"pods": pods}},
+        });
+        ranges_fit(&serde_json::from_value(network).unwrap())
+    };
+    assert_eq!(problem(26), Ok(()));
+    let unfit = problem(25).unwrap_err();
+    assert!(unfit.starts_with("100.64.0.0/24 has room for pods subnets of /25 in 2 of 3 zones"), "{unfit}");
 }

@@ -85,17 +85,22 @@ async fn images_fit_types_and_subnets_are_the_clusters() {
 #[tokio::test]
 async fn each_of_two_architectures_has_its_image() {
     let world = World::new();
-    let of = |ami: Value| {
-        move |it: &mut Value| {
-            let types = json!([{"instanceType": "m7i.large"}, {"instanceType": "m7g.large"}]);
-            *pool(it) = json!({"mixedInstances": {"overrides": types}, "ami": ami});
-        }
+    let of = |types: &Value, ami: &Value| {
+        let spec = json!({"mixedInstances": {"overrides": types}, "ami": ami});
+        move |it: &mut Value| *pool(it) = spec.clone()
     };
     let ids = |x86_64: &str, arm64: &str| json!({"ids": {"x86_64": x86_64, "arm64": arm64}});
-    for ami in [ids(IMAGE_X86_64, IMAGE_ARM64), json!({"recommended": {"family": "AL2023"}})] {
-        assert_eq!(validate(&world, of(ami.clone())).await, Ok(()), "{ami}");
+    let set = |architecture: &str| {
+        let few = json!({"architecture": architecture, "vcpuCount": {"min": 2}, "memoryMiB": {"min": 4096}});
+        json!({ "requirements": few })
+    };
+    let named = json!([{"instanceType": "m7i.large"}, {"instanceType": "m7g.large"}]);
+    for types in [&named, &json!([set("x86_64"), set("arm64")])] {
+        for ami in [ids(IMAGE_X86_64, IMAGE_ARM64), json!({"recommended": {"family": "AL2023"}})] {
+            assert_eq!(validate(&world, of(types, &ami)).await, Ok(()), "{types} {ami}");
+        }
     }
-    let swapped = validate(&world, of(ids(IMAGE_ARM64, IMAGE_X86_64))).await.unwrap_err();
+    let swapped = validate(&world, of(&named, &ids(IMAGE_ARM64, IMAGE_X86_64))).await.unwrap_err();
     for (image, has, name, runs) in
         [(IMAGE_ARM64, "arm64", "m7i.large", "x86_64"), (IMAGE_X86_64, "x86_64", "m7g.large", "arm64")]
     {

@@ -28,6 +28,8 @@ pub(crate) enum Event {
     HealthCheck(InstanceId),
     /// The two minutes after an interruption notice are over.
     Interrupted(InstanceId),
+    /// The time has come at which EC2 terminates the instances of the Capacity Block with this id, unless it was extended.
+    BlockEnds(String),
     /// The lifecycle action with this token expires, unless a heartbeat has extended it.
     HookExpired(InstanceId, String),
     /// The connections of a member that is being terminated are drained.

@@ -19,8 +19,8 @@ use foo_cloud::{
 };
 use foo_model::network::{SecurityGroup, Subnet};
 use foo_model::{
-    AwsTime, ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent,
-    TemplateRecord, TemplateVersion,
+    AwsTime, FoundReservation, ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId,
+    TemplateContent, TemplateRecord, TemplateVersion,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -311,6 +311,14 @@ impl Compute for SimCloud {
                 goes_with_instance: volume.attached.as_ref().is_some_and(|(_, goes_with_it)| *goes_with_it),
             };
             Ok(tagged.map(volume).collect())
+        })
+        .await
+    }
+
+    async fn describe_capacity_reservation(&self, id: &str) -> Result<Option<FoundReservation>> {
+        self.call(Operation::DescribeCapacityReservations, id.to_owned(), |region| {
+            let now = region.now();
+            Ok(region.capacity.reservations.get(id).map(|it| convert::reservation(it, now)))
         })
         .await
     }

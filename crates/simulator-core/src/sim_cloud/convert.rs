@@ -2,6 +2,7 @@
 
 use super::requirements;
 use crate::core::document::Document;
+use crate::core::ec2::capacity::CapacityReservation;
 use crate::core::ec2::instances::{Ec2Instance, Market};
 use crate::core::ec2::templates::{Template, TemplateKey};
 use crate::core::group::activity::Activity;
@@ -15,10 +16,10 @@ use base64::engine::general_purpose::STANDARD;
 use foo_cloud::{InstanceDetails, VersionCopy};
 use foo_model::hook::{HookTarget, LifecycleHook};
 use foo_model::{
-    AwsTime, GroupSettings, HookName, InstancesMix, LaunchTemplate, LaunchTemplateId, MixOverride,
-    NetworkInterface, NotificationType, Notifications, OnDemandStrategy, Seconds, SpotStrategy,
-    TemplateContent, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, TopicArn, WarmPoolSettings,
-    WarmState,
+    AwsTime, FoundReservation, GroupSettings, HookName, InstancesMix, LaunchTemplate, LaunchTemplateId,
+    MixOverride, MixTypes, NetworkInterface, NotificationType, Notifications, OnDemandStrategy,
+    ReservationKind, Seconds, SpotStrategy, TemplateContent, TemplateHashes, TemplateRecord, TemplateVersion,
+    Timestamp, TopicArn, WarmPoolSettings, WarmState,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,6 +77,10 @@ pub(super) fn document_of(content: &TemplateContent) -> Document {
             max_price.as_ref().map(|price| Document::map().with("maxPrice", Some(Document::text(price))));
         let market =
             Document::map().with("marketType", Some(Document::text("spot"))).with("spotOptions", options);
+        document.set("instanceMarketOptions", market);
+    }
+    if options.capacity_reservation.as_ref().is_some_and(foo_model::CapacityReservation::is_block) {
+        let market = Document::map().with("marketType", Some(Document::text("capacity-block")));
         document.set("instanceMarketOptions", market);
     }
     tag_specifications(&mut document, tags);
@@ -192,7 +197,9 @@ fn reservation_of(reservation: Option<&foo_model::CapacityReservation>) -> Docum
         None => Document::map(),
         Some(foo_model::CapacityReservation::Preference(preference)) => Document::map()
             .with("capacityReservationPreference", Some(Document::text(<&str>::from(preference)))),
-        Some(foo_model::CapacityReservation::Id(id)) => target("capacityReservationId", id),
+        Some(foo_model::CapacityReservation::Id(id) | foo_model::CapacityReservation::Block(id)) => {
+            target("capacityReservationId", id)
+        }
         Some(foo_model::CapacityReservation::ResourceGroup(arn)) => {
             target("capacityReservationResourceGroupArn", arn)
         }
@@ -259,18 +266,14 @@ pub(super) fn source_of(
         spot_strategy,
         spot_max_price,
     } = mix;
-    let overrides = overrides.iter().map(|choice| {
-        let of_type =
-            |name: &foo_model::InstanceType| Document::map().with("InstanceType", Some(Document::text(name)));
-        let document = match choice {
-            MixOverride::Type(instance_type) => of_type(instance_type),
-            MixOverride::WithImage { instance_type, image } => {
-                of_type(instance_type).with("ImageId", Some(Document::text(image)))
-            }
-            MixOverride::Requirements(it) => {
+    let overrides = overrides.iter().map(|MixOverride { types, image }| {
+        let document = match types {
+            MixTypes::Named(name) => Document::map().with("InstanceType", Some(Document::text(name))),
+            MixTypes::Requirements(it) => {
                 Document::map().with("InstanceRequirements", Some(requirements::document_of(it)))
             }
         };
+        let document = document.with("ImageId", image.as_ref().map(Document::text));
         OverrideSpec { template: None, document }
     });
     let distribution = Document::map()
@@ -363,11 +366,12 @@ fn mix_of(policy: &MixedPolicy) -> InstancesMix {
 }
 
 fn choice_of(choice: &Override) -> Option<MixOverride> {
-    let named = choice.instance_type.clone().map(|name| MixOverride::named(name, choice.image()));
-    named.or_else(|| {
-        let document = choice.document.get(&["InstanceRequirements"])?;
-        Some(MixOverride::Requirements(requirements::requirements_of(document)))
-    })
+    let image = choice.image();
+    if let Some(name) = &choice.instance_type {
+        return Some(MixOverride::named(name.clone(), image));
+    }
+    let document = choice.document.get(&["InstanceRequirements"])?;
+    Some(MixOverride::described(requirements::requirements_of(document), image))
 }
 
 fn instance_of(group: &Group, member: &Member) -> foo_model::Instance {
@@ -379,6 +383,19 @@ fn instance_of(group: &Group, member: &Member) -> foo_model::Instance {
         health: member.health,
         protection: member.protection,
         template: member.template.as_ref().map(|(id, _, version)| (id.clone(), *version)),
+    }
+}
+
+/// A Capacity Reservation as EC2 describes it at that moment.
+pub(super) fn reservation(reservation: &CapacityReservation, now: Timestamp) -> FoundReservation {
+    let period = reservation.block;
+    FoundReservation {
+        kind: if period.is_some() { ReservationKind::CapacityBlock } else { ReservationKind::OnDemand },
+        state: reservation.state(now).to_owned(),
+        instance_type: reservation.instance_type.clone(),
+        zone: reservation.zone.clone(),
+        starts: Some(dated(period.map_or(reservation.created, |it| it.starts))),
+        ends: period.map(|it| dated(it.ends)),
     }
 }
 

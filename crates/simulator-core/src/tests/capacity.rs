@@ -1,16 +1,19 @@
 //! Placement groups, Capacity Reservations, dedicated hosts, license configurations and snapshots of launches.
 
-use super::scene::{REGION, Scene, data, refusal, scene, source};
+use super::mixed::{mix, types};
+use super::scene::{REGION, Scene, data, name, refusal, scene, source};
 use crate::core::document::Document;
-use crate::core::ec2::capacity::{MatchCriteria, Strategy};
+use crate::core::ec2::capacity::{MatchCriteria, Period, Strategy};
 use crate::core::ec2::instances::Market;
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::workload_volumes::WorkloadVolume;
 use crate::core::error::AwsResult;
 use crate::core::rules::capacity::NewReservation;
+use crate::core::rules::group::warm_pool::WarmPoolChange;
 use foo_model::network::Tags;
 use foo_model::{ActivityStatus, InstanceType, Zone};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 fn map(fields: &[(&str, &str)]) -> Document {
     let with = |map: Document, (field, value): &(&str, &str)| map.with(field, Some(Document::text(value)));
@@ -36,11 +39,15 @@ fn launch(scene: &Scene, desired: u32, fields: &[(&str, Document)]) -> AwsResult
     scene.create(new)
 }
 
-/// In a copy of the scene.
-fn is_refused(scene: &Scene, fields: &[(&str, Document)], text: &str) {
+fn fork(scene: &Scene) -> Scene {
     let sim = scene.sim.fork();
     let region = sim.region(REGION);
-    let (code, message) = refusal(launch(&Scene { sim, region }, 1, fields));
+    Scene { sim, region }
+}
+
+/// In a copy of the scene.
+fn is_refused(scene: &Scene, fields: &[(&str, Document)], text: &str) {
+    let (code, message) = refusal(launch(&fork(scene), 1, fields));
     assert_eq!(code, "ValidationError", "{fields:?}");
     assert!(message.contains(text), "{fields:?}: {message}");
 }
@@ -202,6 +209,96 @@ fn open_reservations_are_used_by_all_that_match_unless_they_prefer_another_way()
         let left = scene.with(|region| (region.capacity_left(&id), region.capacity_left(&targeted)));
         assert_eq!((scene.in_service().len(), 1 - left.0, left.1), (running, used, 5), "{preference:?}");
     }
+}
+
+/// A Capacity Block of two instances in zone b, from one hour after the present until twelve hours after it.
+fn block(scene: &Scene) -> String {
+    let now = scene.sim.now();
+    let new = NewReservation {
+        instance_type: InstanceType::from("m7i.large"),
+        zone: Zone::from("eu-central-1b"),
+        total: 2,
+        criteria: MatchCriteria::Targeted,
+        tags: Tags::new(),
+    };
+    let period =
+        Period { starts: now.plus(Duration::from_hours(1)), ends: now.plus(Duration::from_hours(12)) };
+    scene.with(|region| region.create_capacity_block(new, period)).expect("a block")
+}
+
+fn in_block(id: &str) -> [(&'static str, Document); 2] {
+    let market = map(&[("marketType", "capacity-block")]);
+    [reserved("capacityReservationId", id), ("instanceMarketOptions", market)]
+}
+
+fn state(scene: &Scene, id: &str) -> &'static str {
+    scene.with(|region| region.capacity.reservations[id].state(region.now()))
+}
+
+/// Auto Scaling User Guide, "Use Capacity Blocks for machine learning workloads".
+#[test]
+fn a_capacity_block_has_instances_from_its_start_until_half_an_hour_before_its_end() {
+    let scene = scene();
+    let id = block(&scene);
+    launch(&scene, 2, &in_block(&id)).expect("a group");
+    scene.wait(3_500);
+    assert_eq!((scene.in_service().len(), state(&scene, &id)), (0, "scheduled"));
+    assert!(scene.count_activities(ActivityStatus::Failed, "Capacity Block is not active") > 0);
+    scene.wait(2_000);
+    assert_eq!((scene.in_service().len(), state(&scene, &id)), (2, "active"));
+    assert_eq!(zones(&scene), BTreeSet::from(["eu-central-1b".to_owned()]));
+    let half_an_hour_before = 12 * 3_600 - 1_800;
+    scene.wait(half_an_hour_before - 5_500 - 10);
+    assert_eq!(scene.in_service().len(), 2);
+    scene.wait(600);
+    assert_eq!((scene.in_service().len(), state(&scene, &id)), (0, "active"), "no launches any more");
+    scene.wait(1_800);
+    assert_eq!(state(&scene, &id), "expired");
+}
+
+/// EC2 User Guide, "Extend Capacity Blocks".
+#[test]
+fn a_capacity_block_that_was_extended_keeps_its_instances() {
+    let scene = scene();
+    let id = block(&scene);
+    launch(&scene, 2, &in_block(&id)).expect("a group");
+    scene.wait(5_500);
+    let ends = scene.sim.now().plus(Duration::from_hours(36));
+    scene.with(|region| region.extend_capacity_block(&id, ends)).expect("extended");
+    scene.wait(12 * 3_600);
+    assert_eq!(scene.in_service().len(), 2);
+    scene.wait(24 * 3_600);
+    assert_eq!((scene.in_service().len(), state(&scene, &id)), (0, "expired"));
+}
+
+/// Auto Scaling User Guide, "Use Capacity Blocks for machine learning workloads": limitations.
+#[test]
+fn a_capacity_block_has_a_market_of_its_own_without_mixed_instances_and_warm_pools() {
+    let scene = scene();
+    let id = block(&scene);
+    is_refused(&scene, &in_block(&id)[1..], "needs a CapacityReservationId");
+    let other = reservation(&scene, "a", 1, MatchCriteria::Targeted);
+    for (fields, text) in [
+        (vec![reserved("capacityReservationId", &id)], "needs the market type capacity-block"),
+        (in_block(&other).to_vec(), "needs a Capacity Block"),
+    ] {
+        let copy = fork(&scene);
+        launch(&copy, 1, &fields).expect("a group");
+        copy.wait(60);
+        assert!(copy.count_activities(ActivityStatus::Failed, text) > 0, "{text}");
+    }
+    let copy = fork(&scene);
+    launch(&copy, 0, &in_block(&id)).expect("a group");
+    let warm = copy.with(|region| region.put_warm_pool(&name("pool"), WarmPoolChange::default()));
+    assert!(refusal(warm).1.contains("uses a Capacity Block"));
+    let mut document = data("m7i.large").document;
+    for (field, value) in in_block(&id) {
+        document.set(field, value);
+    }
+    scene.template_of("mixed", LaunchData { document });
+    let mut new = scene.pool((0, 0, 2));
+    new.source = Some(mix("mixed", types(&["m7i.large"]), &[]));
+    assert!(refusal(scene.create(new)).1.contains("not supported"));
 }
 
 /// EC2 API Reference, EbsBlockDevice.

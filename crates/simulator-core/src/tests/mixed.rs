@@ -159,6 +159,11 @@ fn a_type_of_another_architecture_boots_the_image_of_its_override() {
     scene.region.set_capacity_limit("eu-central-1a", "m7i.large", Some(1)).expect("a limit");
     let overrides = vec![types(&["m7i.large"]).remove(0), with_image("m7g.large", IMAGE_ARM64)];
     assert_eq!(scene.launched((0, 2, 2), overrides, &[]), ["m7g.large", "m7i.large"]);
+    boots_each_its_image(&scene);
+}
+
+/// One instance of each architecture boots the image of its own.
+fn boots_each_its_image(scene: &Scene) {
     let mut booted: Vec<(String, String)> = scene
         .region
         .instances()
@@ -168,6 +173,20 @@ fn a_type_of_another_architecture_boots_the_image_of_its_override() {
     booted.sort();
     let own = |name: &str, image: &str| (name.to_owned(), image.to_owned());
     assert_eq!(booted, [own("m7g.large", IMAGE_ARM64), own("m7i.large", IMAGE_X86_64)]);
+}
+
+/// API Reference, LaunchTemplate: what an override has replaces the same of the launch template. InstanceRequirements:
+/// "Instances will be launched with a compatible CPU architecture based on the Amazon Machine Image (AMI)".
+#[test]
+fn a_set_of_attributes_leads_to_types_of_the_architecture_of_its_image() {
+    let scene = scene();
+    scene.region.set_capacity_limit("eu-central-1a", "m7g.large", Some(1)).expect("a limit");
+    let only =
+        ("AllowedInstanceTypes", Document::List(["m7g.large", "m7i.large"].map(Document::text).into()));
+    let set = attributes(&[only]).remove(0);
+    let arm64 = set.clone().with("ImageId", Some(Document::text(IMAGE_ARM64)));
+    assert_eq!(scene.launched((0, 2, 2), vec![set, arm64], &[]), ["m7g.large", "m7i.large"]);
+    boots_each_its_image(&scene);
 }
 
 /// EC2 User Guide, "Amazon EC2 instance types": image and type have one architecture. The image of the override counts.

@@ -26,7 +26,14 @@ fn attributes_of_instance_types_that_aws_would_refuse_are_refused_at_once() {
         let mixed = |fields: Value| with(pool(), json!({"instanceType": null, "mixedInstances": fields}));
         let few = |fields: Value| with(json!({"vcpuCount": {"min": 2}, "memoryMiB": {"min": 4096}}), fields);
         let of = |fields: Value| mixed(json!({"overrides": [{"requirements": few(fields)}]}));
+        let both = |x86: Value, arm64: Value| {
+            let arm64 = with(few(json!({"architecture": "arm64"})), arm64);
+            mixed(json!({"overrides": [{"requirements": few(x86)}, {"requirements": arm64}]}))
+        };
+        let makers = |names: &[&str]| json!({ "cpuManufacturers": names });
         for right in [
+            both(json!({}), json!({})),
+            both(makers(&["amd", "intel"]), makers(&["amazon-web-services"])),
             of(json!({})),
             mixed(json!({"overrides": [{"requirements": attributes()}]})),
             mixed(
@@ -43,7 +50,7 @@ fn attributes_of_instance_types_that_aws_would_refuse_are_refused_at_once() {
         let one_kind = "either all of overrides have instanceType, or all have requirements";
         let typed = json!({"instanceType": "m7i.large"});
         let described = json!({"requirements": few(json!({}))});
-        let arm = json!({"requirements": few(json!({"architecture": "arm64"}))});
+        let of_architecture = "with requirements of both architectures, cpuManufacturers can be";
         let no_order = "requirements have no order";
         let one = mixed(json!({"overrides": [{"instanceType": "m7i.large"}]}));
         server.accepts_change(Kind::MachinePool, pool(), of(json!({}))).await?;
@@ -54,10 +61,8 @@ fn attributes_of_instance_types_that_aws_would_refuse_are_refused_at_once() {
             (mixed(json!({"overrides": [with(typed.clone(), described.clone())]})), one_of_two),
             (mixed(json!({"overrides": [typed, described.clone()]})), one_kind),
             (mixed(json!({"overrides": vec![described.clone(); 5]})), "at most 4 sets of requirements"),
-            (
-                mixed(json!({"overrides": [described.clone(), arm]})),
-                "all requirements need the same architecture",
-            ),
+            (both(makers(&["intel", "amazon-web-services"]), json!({})), of_architecture),
+            (both(json!({}), makers(&["intel"])), of_architecture),
             (mixed(json!({"overrides": [described.clone()], "onDemandStrategy": "prioritized"})), no_order),
             (
                 mixed(json!({"overrides": [described], "spotStrategy": "capacity-optimized-prioritized"})),
@@ -113,7 +118,9 @@ fn special_capacity_that_ec2_would_refuse_is_refused_at_once() {
             })
         };
         let one_place = "set exactly one of groupName, groupID and hostResourceGroupARN";
-        let one_target = "set exactly one of preference, id and resourceGroupARN";
+        let one_target = "set exactly one of preference, id, resourceGroupARN and block";
+        let in_block = |fields: Value| with(reserve(json!({"block": {"id": "cr-0a"}})), fields);
+        let not_in_block = "capacityReservation.block needs instanceType, without warmPool and autoscaling";
         let no_spot = "have no spot instances";
         let not_of_spot = "EC2 has no Capacity Reservations for spot instances";
         let half = |reservation: Value| {
@@ -149,6 +156,20 @@ fn special_capacity_that_ec2_would_refuse_is_refused_at_once() {
                 not_of_spot,
             ),
             (half(json!({"id": "cr-1"})), not_of_spot),
+            (reserve(json!({"block": {"id": "cr-1"}, "id": "cr-1"})), one_target),
+            (reserve(json!({"block": {}})), "id"),
+            (reserve(json!({"block": {"id": "i-1"}})), "should match"),
+            (reserve(json!({"block": {"id": "cr-1", "drainLeadSeconds": 299}})), "drainLeadSeconds"),
+            (in_block(json!({"spot": {}})), not_of_spot),
+            (in_block(json!({"warmPool": {"minSize": 1}})), not_in_block),
+            (in_block(json!({"autoscaling": {"minSize": 0, "maxSize": 3}})), not_in_block),
+            (
+                in_block(json!({
+                    "instanceType": null,
+                    "mixedInstances": {"overrides": [{"instanceType": "m7i.large"}], "onDemandPercentage": 100},
+                })),
+                not_in_block,
+            ),
             (on_hosts(reserve(json!({"id": "cr-1"}))), "EC2 has no Capacity Reservations on dedicated hosts"),
             (json!({"licenseConfigurations": ["lic-1"]}), "should match"),
             (
@@ -165,6 +186,8 @@ fn special_capacity_that_ec2_would_refuse_is_refused_at_once() {
             on_hosts(json!({})),
             mixed(100),
             reserve(json!({"id": "cr-0a"})),
+            in_block(json!({})),
+            reserve(json!({"block": {"id": "cr-0a", "drainLeadSeconds": 86_400}})),
             reserve(json!({"resourceGroupARN": hosts})),
             with(reserve(json!({"preference": "none"})), json!({"spot": {}})),
             half(json!({"preference": "open"})),

@@ -15,7 +15,7 @@ fn shown(page: &str) -> anyhow::Result<Vec<String>> {
 fn the_page_on_networks_and_the_samples_are_accepted() {
     on_server(async |server| {
         let mut objects = shown("docs/concepts/networks.md")?;
-        ensure!(objects.len() == 4, "{} objects; it had four", objects.len());
+        ensure!(objects.len() == 5, "{} objects; it had five", objects.len());
         for entry in std::fs::read_dir(super::server::root().join("deploy/samples"))? {
             let path = entry?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -24,7 +24,7 @@ fn the_page_on_networks_and_the_samples_are_accepted() {
                 objects.push(std::fs::read_to_string(path)?);
             }
         }
-        ensure!(objects.len() == 9, "{} objects with the samples; there were nine", objects.len());
+        ensure!(objects.len() == 10, "{} objects with the samples; there were ten", objects.len());
         let create = ["create", "-f", "-", "--dry-run=server", "--output=name"];
         let created = server.kubectl_with(&create, &objects.join("---\n")).await?;
         ensure!(created.lines().count() == objects.len(), "{created}");

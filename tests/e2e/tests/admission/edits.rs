@@ -199,7 +199,15 @@ fn computed_subnets_that_exist_keep_type_and_size() {
             must_not_become_with(server, status, without.clone(), types(&["Private"]), removed).await?;
         }
         may_become_with(server, &private, types(&["Private", "Public"]), types(&["Private"])).await?;
-        may_become(server, without, types(&["Private"])).await?;
+        may_become(server, without.clone(), types(&["Private"])).await?;
+        let pods = with_parts(&["vpc", "subnet/private/eu-central-1a", "subnet/pods/eu-central-1a"]);
+        let with_pods = types(&["Private", "Pods"]);
+        for to in [types(&["Private"]), without] {
+            must_not_become_with(server, &pods, with_pods.clone(), to.clone(), removed).await?;
+            may_become_with(server, &private, with_pods.clone(), to).await?;
+        }
+        may_become_with(server, &private, types(&["Private"]), with_pods.clone()).await?;
+        may_become_with(server, &pods, with_pods, types(&["Public", "Private", "Pods"])).await?;
 
         let sizes = |private: i32| json!({"subnets": {"sizes": {"private": private}}});
         let public = json!({"subnets": {"sizes": {"private": 20, "public": 24}}});
@@ -212,6 +220,9 @@ fn computed_subnets_that_exist_keep_type_and_size() {
         may_become_with(server, &there, sizes(20), with(sizes(20), json!({"ipv6": true}))).await?;
         // There are no public ones.
         may_become_with(server, &private, sizes(20), public).await?;
+        let for_pods = json!({"subnets": {"sizes": {"private": 20, "pods": 18}}});
+        must_not_become_with(server, &pods, sizes(20), for_pods.clone(), fixed).await?;
+        may_become_with(server, &private, sizes(20), for_pods).await?;
         may_become_with(server, &with_parts(&["vpc"]), sizes(20), sizes(21)).await
     });
 }

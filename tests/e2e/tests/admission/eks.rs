@@ -33,7 +33,7 @@ fn a_cluster_of_eks_can_have_everything_at_once() {
                 {"principalARN": ROLE, "type": "EC2_LINUX"},
             ],
             "addons": [
-                {"name": "vpc-cni", "version": "v1.18.3-eksbuild.1", "configurationValues": {"env": {"A": "b"}}, "resolveConflicts": "OVERWRITE"},
+                {"name": "vpc-cni", "version": "v1.18.3-eksbuild.1", "configurationValues": {"env": {"A": "b"}}, "customNetworking": true, "resolveConflicts": "OVERWRITE"},
                 {"name": "aws-ebs-csi-driver", "podIdentities": [{"serviceAccount": "ebs", "roleARN": ROLE}], "preserve": true},
             ],
             "maintenanceWindows": [
@@ -95,6 +95,14 @@ fn invalid_eks_settings_are_refused() {
             (
                 json!({"addons": [{"name": "a", "serviceAccountRoleARN": ROLE, "podIdentities": []}]}),
                 "set either serviceAccountRoleARN or podIdentities",
+            ),
+            (
+                json!({"addons": [{"name": "coredns", "customNetworking": true}]}),
+                "customNetworking is an option of the add-on vpc-cni",
+            ),
+            (
+                json!({"ipFamily": "ipv6", "addons": [{"name": "vpc-cni", "customNetworking": true}]}),
+                "customNetworking of an add-on is for clusters with ipFamily ipv4",
             ),
             (json!({"tags": {"infrastructure.foo.com/control-plane": "x"}}), "tags must not begin with"),
             (json!({"roleARN": "eks"}), "roleARN in body should match"),

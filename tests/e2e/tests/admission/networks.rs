@@ -89,7 +89,11 @@ fn a_full_managed_network_is_stored_as_it_was_written() {
             "cidr": "10.2.0.0/16",
             "secondaryCIDRs": ["100.64.0.0/16", "10.3.0.0/16"],
             "zones": {"names": ["eu-central-1a", "eu-central-1b"]},
-            "subnets": {"types": ["Public", "Private"], "sizes": {"private": 20, "public": 24}},
+            "subnets": {
+                "types": ["Public", "Private", "Pods"],
+                "sizes": {"private": 20, "public": 24, "pods": 18},
+                "tags": {"pods": {"cost": "pods"}},
+            },
             "nat": "Single", "egress": "NAT",
             "endpoints": [
                 {"name": "S3"}, {"name": "ECR"},
@@ -98,6 +102,7 @@ fn a_full_managed_network_is_stored_as_it_was_written() {
             "ipv6": true,
             "securityGroups": {
                 "controlPlane": [rule], "node": [rule], "additional": [{"name": "bastion", "rules": [rule]}],
+                "clusterSecurityGroup": "Connected",
             },
             "tags": {"team": "platform"},
             "driftPolicy": "Warn", "deletion": {"leftovers": "Delete"}, "deletionPolicy": "Retain",

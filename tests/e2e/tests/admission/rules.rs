@@ -189,9 +189,17 @@ fn a_full_object_of_each_kind_is_stored_as_it_was_written() {
                 "warmPool": {"minSize": 1, "maxPreparedCapacity": 5, "state": "Running"},
             }),
         );
+        let in_block = with(
+            full_pool(),
+            json!({
+                "mixedInstances": null, "instanceType": "m7i.large", "autoscaling": null,
+                "capacityReservation": {"block": {"id": "cr-0a", "drainLeadSeconds": 600}},
+            }),
+        );
         for (kind, spec) in [
             (Kind::MachinePool, with(full_pool(), written_by_us)),
             (Kind::MachinePool, on_spot),
+            (Kind::MachinePool, in_block),
             (Kind::MachinePool, warmed),
             (Kind::MachinePoolTemplate, template(&full_pool())),
             (Kind::Cluster, full_cluster.clone()),

@@ -2,6 +2,7 @@
 //! gathered, and its status is written. [`plans`] responds to what users ask would follow from a change.
 
 mod act;
+mod connection;
 mod desired;
 mod identity;
 mod pass;
@@ -57,6 +58,7 @@ impl Clusters {
         if let Err(blocked) = self.learn_name(cluster, goal, &mut state).await {
             return self.is_blocked(api, cluster, goal, blocked).await;
         }
+        self.learn_connection(cluster, managed, &mut state).await;
         let account = region.account().await.ok().map(str::to_owned);
         // Those of an earlier pass may be of another account.
         state.quotas = None;
@@ -102,7 +104,7 @@ impl Clusters {
                 limits.of_neighbours(vpc.chain(groups), &self.context.identities.neighbours(&self.own))?;
             }
             let network = self.networks.network(cluster).unwrap_or_default();
-            let mut known = network.subnets.iter().map(|subnet| subnet.id.as_str()).peekable();
+            let mut known = network.all_subnets().map(|subnet| subnet.id.as_str()).peekable();
             if known.peek().is_none() { limits.new_subnets()? } else { limits.subnets(known)? }
         }
         Ok(region)

@@ -97,6 +97,7 @@ impl Driver for Pass<'_> {
             begun_before: state.identity.begun_before,
             cluster: (&namespace, &name),
             kubernetes_cluster: state.kubernetes_cluster.as_deref(),
+            connection: &state.connection,
             region: &cluster.spec.region,
             installation: &clusters.installation,
             adopt_from: cluster.annotations().get(ADOPT_FROM_ANNOTATION).map(String::as_str),
@@ -246,7 +247,8 @@ impl Driver for Pass<'_> {
         let rest = (!plan.actions.is_empty() || self.due(plan, now).is_some()).then_some(CONTINUE);
         let again = plan.report.again_at.map(|at| now.until(at));
         let name = state.kubernetes_cluster.is_none().then_some(workload::ASK_AGAIN);
-        [again, reads::next(&plan.report, now), reads, rest, name].into_iter().flatten().collect()
+        let reads_of_plan = reads::next(&plan.report, now);
+        [again, reads_of_plan, reads, rest, name, state.connection_again].into_iter().flatten().collect()
     }
 }
 

@@ -32,18 +32,22 @@ pub(super) struct View<'a> {
 /// What a plan shows.
 pub(super) fn shown(view: &View<'_>, failure: Option<CloudError>) -> Shown {
     let View { desired, plan, .. } = *view;
-    let subnets = subnets(view);
+    let (pod_subnets, subnets): (Vec<_>, Vec<_>) =
+        subnets(view).into_iter().partition(|it| it.desired.tier == Tier::Pods);
     let failure_domains = failure_domains(&subnets, view.zones);
+    let statuses = |subnets: Vec<Usable<'_>>| subnets.into_iter().map(|subnet| subnet.status).collect();
     let network = NetworkStatus {
         vpc_id: plan.report.vpc.as_ref().map(|vpc| vpc.as_str().to_owned()).unwrap_or_default(),
         cidrs: cidrs(view),
-        subnets: subnets.into_iter().map(|subnet| subnet.status).collect(),
+        subnets: statuses(subnets),
+        pod_subnets: statuses(pod_subnets),
         security_groups: node_groups(view),
         id: Some(desired.network_id.clone()),
         resources: record::resources(&plan.record, &plan.report.resources, view.clock),
         intents: record::intents(&plan.record, view.clock),
         tag_keys: plan.record.tag_keys.iter().cloned().collect(),
         kubernetes_cluster: desired.kubernetes_cluster.clone(),
+        cluster_security_groups: record::cluster_groups(&plan.record),
     };
     let of = |kind: ConditionKind| plan.report.conditions.iter().find(move |it| it.kind == kind);
     let mut ready = of(ConditionKind::NetworkReady).map_or_else(not_yet, condition);
@@ -109,20 +113,20 @@ fn condition(published: &foo_network::report::Condition) -> NewCondition {
     }
 }
 
-/// A subnet that instances can be launched into.
+/// A subnet that instances can be launched into, or one for Pods.
 struct Usable<'a> {
     desired: &'a DesiredSubnet,
     status: SubnetStatus,
 }
 
-/// The subnets that instances can be launched into, by id. One that they could once stays, whatever a user did to its
-/// routes since: pools would move otherwise.
+/// The subnets that can be used, by id. One that could be used once stays, whatever a user did to its routes since: pools would
+/// move otherwise.
 fn subnets<'a>(view: &View<'a>) -> Vec<Usable<'a>> {
     let View { desired, observed, plan, ref before, .. } = *view;
     let resources: BTreeMap<&Role, &Resource> =
         plan.report.resources.iter().map(|it| (&it.role, it)).collect();
     let was: BTreeSet<&str> =
-        before.iter().flat_map(|status| &status.subnets).map(|subnet| subnet.id.as_str()).collect();
+        before.iter().flat_map(NetworkStatus::all_subnets).map(|subnet| subnet.id.as_str()).collect();
     let is_ready = |role: &Role| resources.get(role).is_some_and(|it| it.state == State::Ready);
     let mut all: Vec<Usable<'_>> = desired
         .subnets
@@ -133,7 +137,7 @@ fn subnets<'a>(view: &View<'a>) -> Vec<Usable<'a>> {
             let id = resource.id.clone()?;
             let routes = match subnet.tier {
                 Tier::Public => Role::PublicRoutes,
-                Tier::Private => Role::PrivateRoutes(subnet.zone.clone()),
+                Tier::Private | Tier::Pods => Role::PrivateRoutes(subnet.zone.clone()),
             };
             let usable = was.contains(id.as_str()) || is_ready(&role) && is_ready(&routes);
             usable.then(|| Usable { desired: subnet, status: status(subnet, id, observed) })
@@ -191,7 +195,7 @@ fn has_it(state: CidrState) -> bool {
     }
 }
 
-/// One per zone, sorted. Machines of a control plane can run where there is a private subnet.
+/// One for each zone with a subnet for instances, sorted. Machines of a control plane can run where there is a private one.
 fn failure_domains(subnets: &[Usable<'_>], zones: &BTreeMap<Zone, ZoneInfo>) -> Vec<FailureDomain> {
     let names: BTreeSet<&Zone> = subnets.iter().map(|subnet| &subnet.desired.zone).collect();
     let domain = |zone: &Zone| {

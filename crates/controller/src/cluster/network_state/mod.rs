@@ -14,6 +14,7 @@ use foo_cloud::NetworkReads;
 use foo_model::names::NETWORK_ID_ANNOTATION;
 use foo_model::network::{Kind, Quotas, ZoneInfo};
 use foo_model::{Difference, Kubernetes, Timestamp, Zone};
+use foo_network::desired::Connection;
 use foo_network::recorded::{Intent, Origin};
 use foo_network::report::Owner;
 use foo_network::{Network, Observed, Plan};
@@ -22,6 +23,7 @@ use kube_runtime::reflector::{ObjectRef, Store};
 use reads::InView;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Of one network.
 #[derive(Debug, Default)]
@@ -38,6 +40,11 @@ pub(super) struct NetworkState {
     pub(super) kubernetes_cluster: Option<String>,
     /// Whether that name was read by this process, which is done once.
     pub(super) kubernetes_cluster_is_read: bool,
+    /// Whether nodes can be connected with the cluster security group of EKS, as far as known. Learned while the spec
+    /// requests that.
+    pub(super) connection: Connection,
+    /// How soon the FooControlPlane is read again for that.
+    pub(super) connection_again: Option<Duration>,
     /// Failures that were in events.
     pub(super) warned: Warned,
 }
@@ -81,6 +88,7 @@ impl NetworkState {
             zones: self.zones.clone(),
             kubernetes_cluster: self.kubernetes_cluster.clone(),
             kubernetes_cluster_is_read: self.kubernetes_cluster_is_read,
+            connection: self.connection.clone(),
             ..Self::default()
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::calls::record::{Clock, time, timestamp};
 use foo_api::cluster::{NetworkIntent, NetworkResource, NetworkStatus};
+use foo_model::SecurityGroupId;
 use foo_network::recorded::{Deletion, Intent, Origin, RecordedPart};
 use foo_network::report::{Resource, State};
 use foo_network::{Recorded, Role};
@@ -17,7 +18,11 @@ const DELETED: &str = "Deleted";
 /// The record in a status. What another version of the provider wrote into it and this one cannot read is left out:
 /// tags and reads show the same.
 pub(in crate::cluster) fn read(status: &NetworkStatus, clock: Clock) -> Recorded {
-    let mut record = Recorded { tag_keys: status.tag_keys.iter().cloned().collect(), ..Recorded::default() };
+    let mut record = Recorded {
+        tag_keys: status.tag_keys.iter().cloned().collect(),
+        cluster_groups: status.cluster_security_groups.iter().map(SecurityGroupId::new).collect(),
+        ..Recorded::default()
+    };
     for resource in &status.resources {
         let Some(role) = Role::parse(&resource.role) else { continue };
         if let (Some(id), Some(since)) = (&resource.id, &resource.since) {
@@ -121,6 +126,11 @@ pub(in crate::cluster) fn intents(record: &Recorded, clock: Clock) -> Vec<Networ
     shown.collect()
 }
 
+/// The cluster security groups of EKS that a status shows.
+pub(in crate::cluster) fn cluster_groups(record: &Recorded) -> Vec<String> {
+    record.cluster_groups.iter().map(ToString::to_string).collect()
+}
+
 fn number(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
@@ -158,6 +168,7 @@ mod tests {
             tag_keys: ["team".to_owned()].into(),
             own_tag_keys: [(Role::Subnet("private/z".into()), ["karpenter.sh/discovery".to_owned()].into())]
                 .into(),
+            cluster_groups: [SecurityGroupId::new("sg-1")].into(),
         }
     }
 
@@ -166,6 +177,7 @@ mod tests {
             resources: resources(record, reported, Clock::default()),
             intents: intents(record, Clock::default()),
             tag_keys: record.tag_keys.iter().cloned().collect(),
+            cluster_security_groups: cluster_groups(record),
             ..NetworkStatus::default()
         };
         let text = serde_json::to_string(&status).unwrap();

@@ -231,9 +231,9 @@ fn placement(placement: &api::Placement) -> Option<Placement> {
     group.or_else(|| host_resource_group_arn.clone().map(Placement::HostResourceGroup))
 }
 
-/// The schema has exactly one of the three.
+/// The schema has exactly one of the four.
 fn capacity_reservation(reservation: &api::CapacityReservation) -> Option<CapacityReservation> {
-    let api::CapacityReservation { preference, id, resource_group_arn } = reservation;
+    let api::CapacityReservation { preference, id, resource_group_arn, block } = reservation;
     let preference = preference.map(|it| match it {
         api::ReservationPreference::Open => ReservationPreference::Open,
         api::ReservationPreference::None => ReservationPreference::None,
@@ -243,7 +243,9 @@ fn capacity_reservation(reservation: &api::CapacityReservation) -> Option<Capaci
     });
     let preference = preference.map(CapacityReservation::Preference);
     let by_id = || id.clone().map(CapacityReservation::Id);
-    preference.or_else(by_id).or_else(|| resource_group_arn.clone().map(CapacityReservation::ResourceGroup))
+    let of_group = || resource_group_arn.clone().map(CapacityReservation::ResourceGroup);
+    let in_block = || block.as_ref().map(|it| CapacityReservation::Block(it.id.clone()));
+    preference.or_else(by_id).or_else(of_group).or_else(in_block)
 }
 
 fn private_dns(options: &api::PrivateDnsNameOptions) -> PrivateDns {

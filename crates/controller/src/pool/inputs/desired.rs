@@ -4,6 +4,7 @@
 //! after this file the desired state is valid.
 
 use super::bandwidth;
+use super::capacity_block;
 use super::content::{self, Facts, NewData};
 use super::efa;
 use super::hooks;
@@ -125,6 +126,7 @@ pub(in crate::pool) async fn desired(
         .into_iter()
         .chain(rival_machine_pools::warning(gathered))
         .chain(node_version::warning(gathered))
+        .chain(block_warning(gathered))
         .chain(known.image.warning.clone());
     assembled(
         gathered,
@@ -225,6 +227,7 @@ fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired 
         rollout: replacement_rules::rollout(gathered),
         // As the spec has it: when its windows are open depends on the time of the pass.
         maintenance: Maintenance::Always,
+        capacity_block: capacity_block::block(&gathered.pool.spec),
         remediation: replacement_rules::remediation(gathered),
         target_health: replacement_rules::target_health(gathered),
         interruption: replacement_rules::interruption(gathered),
@@ -275,7 +278,8 @@ fn capacity(spec: &api::FooMachinePoolSpec) -> Vec<&str> {
     let placement = spec.placement.iter();
     let placement = placement.flat_map(|it| [&it.group_name, &it.group_id, &it.host_resource_group_arn]);
     let reservation = spec.capacity_reservation.iter().flat_map(|it| [&it.id, &it.resource_group_arn]);
-    let all = placement.chain(reservation).flatten().chain(&spec.license_configurations);
+    let block = capacity_block::named(spec).map(|it| &it.id);
+    let all = placement.chain(reservation).flatten().chain(block).chain(&spec.license_configurations);
     all.map(String::as_str).collect()
 }
 
@@ -362,7 +366,7 @@ fn size(gathered: &Gathered) -> Result<Size, Blocked> {
             ),
         ));
     };
-    if !managed_externally(gathered) {
+    if !managed_externally(gathered) || capacity_block::named(spec).is_some() {
         return Ok(Size::Replicas { wanted, ceiling: spec.max_size.map(unsigned) });
     }
     let Some(bounds) = &spec.autoscaling else {
@@ -376,6 +380,21 @@ fn size(gathered: &Gathered) -> Result<Size, Blocked> {
         ));
     };
     Ok(Size::External { min: unsigned(bounds.min_size), max: unsigned(bounds.max_size), published: wanted })
+}
+
+/// The provider sets the size of a pool in a Capacity Block, since at its end the pool has no instances.
+fn block_warning(gathered: &Gathered) -> Option<Blocked> {
+    let ignored = managed_externally(gathered) && capacity_block::named(&gathered.pool.spec).is_some();
+    ignored.then(|| {
+        Blocked::new(
+            Reason::CapacityBlockNeedsReplicas,
+            format!(
+                "the provider sets the size of a pool in a Capacity Block, to spec.replicas of the MachinePool: the annotation \
+                 {} has no effect, remove it from the MachinePool",
+                names::REPLICAS_MANAGED_BY_ANNOTATION
+            ),
+        )
+    })
 }
 
 fn managed_externally(gathered: &Gathered) -> bool {
@@ -571,21 +590,13 @@ pub(in crate::pool) async fn instance_types(
     Ok(found)
 }
 
-/// The network that instances can be launched into. One that the provider creates shows its parts before all of them
-/// are ready: it can be used once it was ready as a whole.
-fn network(gathered: &Gathered) -> Option<&foo_api::cluster::NetworkStatus> {
-    let status = gathered.foo_cluster.as_ref()?.status.as_ref()?;
-    let was_ready = status.initialization.as_ref().is_some_and(|it| it.provisioned == Some(true));
-    status.network.as_ref().filter(|network| network.id.is_none() || was_ready)
-}
-
 async fn security_groups(
     gathered: &Gathered,
     known: LookedUp<'_>,
     lookups: &Lookups,
     asking: Asking,
 ) -> Result<Vec<SecurityGroupId>, Blocked> {
-    let network = network(gathered);
+    let network = gathered.network();
     let mut ids: BTreeSet<SecurityGroupId> = network
         .iter()
         .flat_map(|network| network.security_groups.iter().map(|id| SecurityGroupId::new(id.as_str())))
@@ -623,7 +634,7 @@ async fn subnets(
     lookups: &Lookups,
     asking: Asking,
 ) -> Result<BTreeSet<SubnetId>, Blocked> {
-    let Some(network) = network(gathered).filter(|network| !network.subnets.is_empty()) else {
+    let Some(network) = gathered.network().filter(|network| !network.subnets.is_empty()) else {
         return Err(Blocked::new(
             Reason::WaitingForClusterInfrastructure,
             "the FooCluster has not found or created its network yet",
@@ -644,15 +655,23 @@ async fn subnets(
         }
         for subnet in found {
             if !network.subnets.iter().any(|known| known.id == subnet.id.as_str()) {
-                return Err(Blocked::new(
-                    Reason::SubnetOutsideCluster,
-                    format!("subnet {} is not one of the FooCluster's subnets", subnet.id),
-                ));
+                return Err(outside(network, &subnet.id));
             }
             ids.insert(subnet.id);
         }
     }
     Ok(ids)
+}
+
+/// Why a pool cannot have a subnet that the cluster does not have for instances.
+fn outside(network: &foo_api::cluster::NetworkStatus, subnet: &SubnetId) -> Blocked {
+    let is_for_pods = network.pod_subnets.iter().any(|known| known.id == subnet.as_str());
+    let message = if is_for_pods {
+        format!("subnet {subnet} is for Pods alone: no instance can be launched into it")
+    } else {
+        format!("subnet {subnet} is not one of the FooCluster's subnets")
+    };
+    Blocked::new(Reason::SubnetOutsideCluster, message)
 }
 
 /// The FooCluster's subnets in the MachinePool's failure domains, otherwise all; private ones if there are

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 pub(in crate::pool) struct Arm64 {
     /// The image.
     pub(in crate::pool) image: ImageId,
-    /// The types that boot it.
+    /// The types with a name that boot it; sets of attributes have an architecture.
     pub(in crate::pool) types: BTreeSet<InstanceType>,
 }
 
@@ -45,12 +45,24 @@ pub(in crate::pool) fn mix(spec: &FooMachinePoolSpec, arm64: Option<&Arm64>) -> 
 /// The schema has one of the two.
 fn one(choice: &api::MixedInstancesOverride, arm64: Option<&Arm64>) -> Option<MixOverride> {
     let api::MixedInstancesOverride { instance_type, requirements } = choice;
-    let named = instance_type.as_deref().map(InstanceType::new);
-    let named = named.map(|name| {
-        let own = arm64.filter(|arm64| arm64.types.contains(&name)).map(|arm64| arm64.image.clone());
-        MixOverride::named(name, own)
-    });
-    named.or_else(|| Some(MixOverride::Requirements(attributes(requirements.as_ref()?))))
+    Some(match instance_type.as_deref().map(InstanceType::new) {
+        Some(name) => {
+            let own = arm64.filter(|arm64| arm64.types.contains(&name)).map(|arm64| arm64.image.clone());
+            MixOverride::named(name, own)
+        }
+        None => described(requirements.as_ref()?, arm64),
+    })
+}
+
+/// A set of attributes. In a pool of both architectures the manufacturers of processors exclude types of the other one: AWS does not
+/// document that a set with an image of its own leads to types of this image's architecture only (decision 0034).
+fn described(requirements: &InstanceRequirements, arm64: Option<&Arm64>) -> MixOverride {
+    let mut attributes = attributes(requirements);
+    let Some(Arm64 { image, types: _ }) = arm64 else { return MixOverride::described(attributes, None) };
+    let makers = || words(requirements.manufacturers());
+    attributes.lists.entry(List::CpuManufacturers).or_insert_with(makers);
+    let own = (requirements.architecture() == api::ImageArchitecture::Arm64).then(|| image.clone());
+    MixOverride::described(attributes, own)
 }
 
 /// The type in the launch template: the first one that the spec names and that boots the template's image.
@@ -214,10 +226,21 @@ fn inclusion(inclusion: api::Inclusion) -> Inclusion {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foo_model::MixTypes;
     use serde_json::json;
 
     fn mix_of(mixed: &serde_json::Value) -> InstancesMix {
         mix(&spec_of(mixed), None).unwrap()
+    }
+
+    /// The attributes of a pool with one set of these.
+    fn only_set(mixed: &serde_json::Value) -> Requirements {
+        let [MixOverride { types: MixTypes::Requirements(found), image: None }] =
+            &mix_of(mixed).overrides[..]
+        else {
+            panic!("no requirements")
+        };
+        found.clone()
     }
 
     fn spec_of(mixed: &serde_json::Value) -> FooMachinePoolSpec {
@@ -231,11 +254,44 @@ mod tests {
         let spec = spec_of(&json!({"overrides": overrides}));
         let arm64 = Arm64 { image: "ami-2".into(), types: ["m7g.large".into(), "c7g.large".into()].into() };
         let mix = mix(&spec, Some(&arm64)).unwrap();
-        let images: Vec<_> = mix.overrides.iter().map(|it| it.image().map(ToString::to_string)).collect();
+        let images: Vec<_> =
+            mix.overrides.iter().map(|it| it.image.as_ref().map(ToString::to_string)).collect();
         let own = || Some("ami-2".to_owned());
         assert_eq!(images, [own(), None, own(), None], "in the order of the spec");
         assert_eq!(type_of_template(&spec, Some(&arm64)), Some("m7i.large".into()));
         assert_eq!(type_of_template(&spec, None), Some("m7g.large".into()));
+    }
+
+    #[test]
+    fn sets_of_both_architectures_lead_to_types_of_their_own_only() {
+        type Set = (Option<ImageId>, Vec<String>);
+        let set = |more: serde_json::Value| {
+            let mut spec = json!({"vcpuCount": {"min": 2}, "memoryMiB": {"min": 4096}});
+            spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            json!({"requirements": spec})
+        };
+        let (x86, arm) = (set(json!({})), set(json!({"architecture": "arm64"})));
+        let only_amd = set(json!({"architecture": "x86_64", "cpuManufacturers": ["amd"]}));
+        let spec = spec_of(&json!({"overrides": [arm, x86, only_amd]}));
+        let sets = |arm64: Option<&Arm64>| -> Vec<Set> {
+            let makers = |types: &MixTypes| match types {
+                MixTypes::Requirements(it) => {
+                    it.lists.get(&List::CpuManufacturers).cloned().unwrap_or_default()
+                }
+                MixTypes::Named(name) => panic!("{name}"),
+            };
+            let of_mix = mix(&spec, arm64).unwrap().overrides;
+            of_mix.into_iter().map(|it| (it.image, makers(&it.types).into_iter().collect())).collect()
+        };
+        let arm64 = Arm64 { image: "ami-2".into(), types: BTreeSet::new() };
+        let of = |image: Option<&str>, makers: &[&str]| -> Set {
+            (image.map(ImageId::new), makers.iter().map(|it| (*it).to_owned()).collect())
+        };
+        let own = of(Some("ami-2"), &["amazon-web-services"]);
+        assert_eq!(sets(Some(&arm64)), [own, of(None, &["amd", "intel"]), of(None, &["amd"])]);
+        let unrestricted = [of(None, &[]), of(None, &[]), of(None, &["amd"])];
+        assert_eq!(sets(None), unrestricted, "with one image its architecture decides");
+        assert_eq!(type_of_template(&spec, Some(&arm64)), None);
     }
 
     #[test]
@@ -256,9 +312,7 @@ mod tests {
             let mut spec = json!({"vcpuCount": {"min": 2}, "memoryMiB": {"min": 4096}});
             spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             let mixed = json!({"overrides": [{"requirements": spec}]});
-            let [MixOverride::Requirements(found)] = &mix_of(&mixed).overrides[..] else {
-                panic!("no requirements")
-            };
+            let found = only_set(&mixed);
             found.ranges.get(&Range::AcceleratorCount).map(|it| it.max.map(Thousandths::floor))
         };
         assert_eq!(most(json!({})), Some(Some(0)));
@@ -283,10 +337,8 @@ mod tests {
             "onDemandMaxPricePercentageOverLowestPrice": 50, "spotMaxPricePercentageOverLowestPrice": 60,
             "maxSpotPriceAsPercentageOfOptimalOnDemandPrice": 70,
         }});
-        let [MixOverride::Requirements(found)] = &mix_of(&json!({"overrides": [spec]})).overrides[..] else {
-            panic!("no requirements")
-        };
-        let Requirements { ranges, lists, features, prices } = found;
+        let found = only_set(&json!({"overrides": [spec]}));
+        let Requirements { ranges, lists, features, prices } = &found;
         assert_eq!((ranges.len(), lists.len(), features.len(), prices.len()), (9, 8, 3, 3), "{found:?}");
         // In the order of the enums.
         let most: Vec<u32> = ranges.values().map(|it| it.max.unwrap().floor()).collect();

@@ -9,6 +9,7 @@ pub(super) mod account;
 pub(super) mod aws;
 pub(super) mod bandwidth;
 pub(super) mod bootstrap_secret;
+mod capacity_block;
 pub(super) mod clock;
 pub(super) mod content;
 pub(super) mod desired;
@@ -135,7 +136,11 @@ impl Pools {
                     .extend(target_health::read(region, &desired, state, self.context.clock.now()).await);
                 let applied = state.unconfirmed.applied(observe::applied(gathered));
                 let now = self.context.clock.now();
-                desired.warnings.extend(notifications::read(region, &desired, &applied, state, now).await);
+                desired.warnings.extend(
+                    notifications::read(region, &desired, &applied, state, now, self.settled_from).await,
+                );
+                desired.warnings.extend(capacity_block::read(region, &desired, &limits, state, now).await);
+                capacity_block::keep_zone(&mut desired, gathered, &state.reads.capacity_block.read);
                 let mismatch = account::mismatch(gathered, region, &identity.group).await;
                 let messages = self.messages(gathered, region, identity, state).await;
                 self.hold_back(gathered, &mut desired, &mut control_plane, state).await;
@@ -357,6 +362,10 @@ impl Pools {
             },
             notifications: match mismatch {
                 None => state.reads.notifications.clone(),
+                Some(doubt) => observe::untrusted(doubt),
+            },
+            capacity_block: match mismatch {
+                None => state.reads.capacity_block.read.clone(),
                 Some(doubt) => observe::untrusted(doubt),
             },
             ec2_states: view.ec2_states,

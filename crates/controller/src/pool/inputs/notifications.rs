@@ -32,6 +32,15 @@ pub(super) fn notifications(spec: &api::FooMachinePoolSpec) -> Notifications {
     spec.notifications.iter().map(one).collect()
 }
 
+/// How old the list may be. One that was read before this manager had settled may not show what its predecessor requested of topics
+/// that have left the spec.
+fn max_age(desired: &Desired, applied: &Applied, now: Timestamp, settled_from: Timestamp) -> Duration {
+    let wanted = desired.group.notifications.as_ref();
+    let has_left = |topic: &TopicArn| wanted.is_some_and(|wanted| !wanted.contains_key(topic));
+    let concerned = now >= settled_from && applied.notification_topics.iter().any(has_left);
+    if concerned { settled_from.until(now).min(EVERY) } else { EVERY }
+}
+
 /// Reads those of the group if the spec has some, or had some, and the last read is too old. Returns what keeps them from being
 /// read, if a user can change that.
 pub(super) async fn read(
@@ -40,6 +49,7 @@ pub(super) async fn read(
     applied: &Applied,
     state: &mut PoolState,
     now: Timestamp,
+    settled_from: Timestamp,
 ) -> Option<Blocked> {
     let wants = desired.group.notifications.as_ref().is_some_and(|wanted| !wanted.is_empty());
     let concerned = wants || !applied.notification_topics.is_empty();
@@ -51,11 +61,12 @@ pub(super) async fn read(
     let name = &desired.identity.group;
     let exists = region.observer.view(name).is_some_and(|view| matches!(view.seen, Seen::Present(_)));
     let last = state.reads.notifications.seen_at();
-    if !exists || last.is_some_and(|at| at.until(now) < EVERY) {
+    let age = max_age(desired, applied, now, settled_from);
+    if !exists || last.is_some_and(|at| at.until(now) < age) {
         return None;
     }
     // What this manager changed since the list was read is newer.
-    match region.notifications.all(Freshness::Within(EVERY)).await.fresh() {
+    match region.notifications.all(Freshness::Within(age)).await.fresh() {
         Ok(Some(list)) if last.is_none_or(|at| list.began > at) => {
             let seen = list.value.get(name).cloned().unwrap_or_default();
             state.reads.notifications = LastRead::At { at: list.began, seen };

@@ -61,6 +61,7 @@ impl View<'_> {
             // When windows are open depends on the time; the spec's windows are compared.
             maintenance: _,
             remediation,
+            capacity_block,
             target_health,
             interruption,
             timeouts,
@@ -89,6 +90,7 @@ impl View<'_> {
             "scale_in": scale_in,
             "roll_out": rollout,
             "maintenance_windows": self.facts.windows,
+            "capacity_block": capacity_block.as_ref().map(|it| json!({"id": it.id, "drain_lead": it.drain_lead})),
             "remediation": remediation,
             "target_health": target_health,
             "interruption": interruption,

@@ -3,6 +3,7 @@
 mod accidents;
 mod adoption;
 mod clocks;
+mod connection;
 mod crashes;
 mod figures;
 mod life;

@@ -3,6 +3,7 @@
 use crate::support::{CLUSTER, NS, World};
 use crate::windows::window;
 use foo_api::FooControlPlane;
+use foo_api::maintenance::MaintenanceWindow;
 use foo_model::names::ROLLOUT_NOW_ANNOTATION;
 use kube::ResourceExt;
 use serde_json::json;
@@ -13,10 +14,23 @@ const OF_34: &str = "v1.34.1-eksbuild.2";
 /// Its default for 1.35.
 const OF_35: &str = "v1.35.0-eksbuild.2";
 
+/// Versions of vpc-cni for 1.33, each a minor version newer than the one before. The last one is EKS's default.
+const CNI: [&str; 3] = ["v1.18.6-eksbuild.1", "v1.19.6-eksbuild.7", "v1.20.4-eksbuild.2"];
+
 impl World {
     /// The version of kube-proxy in EKS.
     fn kube_proxy(&self) -> String {
-        self.eks_cluster().addons["kube-proxy"].spec.version.clone()
+        self.addon("kube-proxy")
+    }
+
+    /// The version of an add-on in EKS.
+    fn addon(&self, name: &str) -> String {
+        self.eks_cluster().addons[name].spec.version.clone()
+    }
+
+    /// How many updates of an add-on EKS has begun.
+    fn updates_of(&self, name: &str) -> usize {
+        self.eks_cluster().updates.iter().filter(|update| update.addon() == Some(name)).count()
     }
 
     async fn updates_kube_proxy(&self) {
@@ -66,6 +80,44 @@ async fn an_addon_that_follows_eks_is_updated_when_the_window_opens() {
     world.updates_kube_proxy().await;
     world.eks_is_ready().await;
     world.until("it is reported", || world.eks_state("AddonsReady") == "True AddonsAsRequested").await;
+}
+
+/// "You can only update one minor version at a time" (EKS User Guide, "Amazon VPC CNI"): the second update waits for a window of its own,
+/// because the first one ends after its window has closed.
+#[tokio::test(start_paused = true)]
+async fn each_step_of_the_vpc_cni_waits_for_a_window() {
+    let world = World::fast_eks();
+    world.begins_eks("v1.33.0", json!({ "addons": [{ "name": "vpc-cni", "version": CNI[0] }] }));
+    world.eks_is_ready().await;
+    // An update takes longer than a window stays open; EKS shows the add-on as CREATING for that long, too.
+    world.region.change_settings(|settings| settings.eks.addon = Duration::from_mins(20)).unwrap();
+    let start = world.context().clock.now();
+    let opens_in = |minutes: i64| MaintenanceWindow {
+        duration_seconds: 900,
+        ..window(&world, minutes, "Europe/Berlin")
+    };
+    let windows = vec![opens_in(40), opens_in(80)];
+    world.edits_eks(|eks| {
+        eks.maintenance_windows = windows;
+        eks.addons[0].version = "Latest".to_owned();
+    });
+    for (done, step) in CNI.windows(2).enumerate() {
+        world.waits_long(Duration::from_mins(20)).await;
+        world.awaits_a_window().await;
+        let message = world.message_of("AddonsReady");
+        let waits = format!("vpc-cni is to be updated from {} to {}", step[0], step[1]);
+        assert!(message.ends_with(&waits), "{message}");
+        assert_eq!((world.addon("vpc-cni").as_str(), world.updates_of("vpc-cni")), (step[0], done));
+        world.waits_long(Duration::from_mins(10)).await;
+        assert_eq!(world.updates_of("vpc-cni"), done, "no window is open");
+        world.until("the next step begins", || world.updates_of("vpc-cni") > done).await;
+    }
+    world.waits_long(Duration::from_mins(20)).await;
+    world.until("it is reported", || world.eks_state("AddonsReady") == "True AddonsAsRequested").await;
+    assert_eq!(world.addon("vpc-cni"), CNI[2]);
+    let updates = world.eks_cluster().updates.into_iter().filter(|it| it.addon() == Some("vpc-cni"));
+    let began: Vec<u64> = updates.map(|it| start.until(it.created).as_secs() / 60).collect();
+    assert!(matches!(began.as_slice(), [39..=41, 79..=81]), "in minutes: {began:?}");
 }
 
 #[tokio::test(start_paused = true)]

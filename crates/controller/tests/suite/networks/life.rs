@@ -1,11 +1,12 @@
 //! A network from an empty region to subnets that pools use, and back to nothing.
 
 use super::{census, tagged};
-use crate::support::{INSTALLATION, NS, World};
-use foo_api::cluster::ManagedNetwork;
+use crate::support::{INSTALLATION, NS, World, objects};
+use foo_api::cluster::{ManagedNetwork, SubnetStatus};
 use foo_api::shared::DeletionPolicy;
 use foo_model::names::{NETWORK_ID_ANNOTATION, TAG_CLUSTER, TAG_INSTALLATION, TAG_NETWORK};
 use foo_model::{SecurityGroupId, SubnetId};
+use foo_simulator_core::DEFAULT_REGION;
 use kube::ResourceExt;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -97,6 +98,40 @@ async fn pools_launch_into_its_private_subnets_once_it_is_ready_and_not_before()
     assert_eq!(zones.len(), 3);
     let nodes = SecurityGroupId::new(network.security_groups[0].as_str());
     assert!(tagged(&world.region).security_groups.contains_key(&nodes));
+}
+
+#[tokio::test(start_paused = true)]
+async fn subnets_for_pods_are_in_the_status_and_instances_are_in_none_of_them() {
+    let network = serde_json::json!({
+        "zones": {"count": 2},
+        "nat": "Single",
+        "secondaryCIDRs": ["100.64.0.0/16"],
+        "subnets": {"types": ["Public", "Private", "Pods"]},
+    });
+    let world = World::of_network(serde_json::from_value(network).unwrap()).await;
+    let pool = world.pool("p").of(2).await;
+    let network = world.network_status();
+    let shown = |subnets: &[SubnetStatus]| {
+        subnets.iter().filter_map(|it| it.name.clone()).collect::<BTreeSet<String>>()
+    };
+    let zones = ["a", "b"].map(|letter| format!("{DEFAULT_REGION}{letter}"));
+    let of = |tier: &str| zones.iter().map(|zone| format!("{tier}/{zone}")).collect::<BTreeSet<String>>();
+    assert_eq!(shown(&network.pod_subnets), of("pods"));
+    let of_instances: BTreeSet<String> = of("private").into_iter().chain(of("public")).collect();
+    assert_eq!(shown(&network.subnets), of_instances);
+    let ranges: BTreeSet<_> = network.pod_subnets.iter().filter_map(|it| it.cidr.as_deref()).collect();
+    assert_eq!(ranges, BTreeSet::from(["100.64.0.0/19", "100.64.32.0/19"]));
+    let in_group = pool.group().unwrap().subnets;
+    assert!(network.pod_subnets.iter().all(|it| !in_group.contains(&SubnetId::new(it.id.as_str()))));
+    for domain in world.network_cluster().status.unwrap().failure_domains {
+        let attributes = domain.attributes.unwrap();
+        assert!(!network.pod_subnets.iter().any(|it| attributes.values().any(|ids| ids.contains(&it.id))));
+    }
+    let for_pods = network.pod_subnets[0].id.clone();
+    let other = world.pool("q").with(|spec| spec.subnets = vec![objects::by_id(&for_pods)]).of(1).await;
+    assert_eq!(other.state_of("AutoScalingGroupReady"), "False SubnetOutsideCluster");
+    let message = other.condition("AutoScalingGroupReady").message;
+    assert!(message.contains("is for Pods alone") && other.group().is_none(), "{message}");
 }
 
 #[tokio::test(start_paused = true)]

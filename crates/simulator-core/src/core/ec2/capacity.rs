@@ -4,6 +4,10 @@
 use foo_model::network::Tags;
 use foo_model::{InstanceType, Timestamp, Zone};
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How long before the end of a Capacity Block EC2 begins to terminate its instances (EC2 User Guide, "How Capacity Blocks work").
+pub const BLOCK_INSTANCES_END_BEFORE: Duration = Duration::from_mins(30);
 
 /// What an account has apart from instances and networks.
 #[derive(Clone, Debug, Default)]
@@ -50,12 +54,23 @@ pub struct CapacityReservation {
     pub total: u32,
     /// Who uses it.
     pub criteria: MatchCriteria,
-    /// Whether it can still be used.
+    /// Whether it was not cancelled.
     pub active: bool,
+    /// When it has capacity, of a Capacity Block.
+    pub block: Option<Period>,
     /// When it was created.
     pub created: Timestamp,
     /// Its tags.
     pub tags: Tags,
+}
+
+/// From when until when a Capacity Block is (EC2 User Guide, "Capacity Blocks for ML").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// StartDate.
+    pub starts: Timestamp,
+    /// EndDate.
+    pub ends: Timestamp,
 }
 
 /// Which instances use a reservation.
@@ -80,6 +95,30 @@ pub struct Snapshot {
     pub started: Timestamp,
     /// Its tags.
     pub tags: Tags,
+}
+
+impl Period {
+    /// When EC2 begins to terminate the instances.
+    pub fn instances_end(self) -> Timestamp {
+        self.ends.minus(BLOCK_INSTANCES_END_BEFORE)
+    }
+}
+
+impl CapacityReservation {
+    /// EC2's word for its state at a moment.
+    pub fn state(&self, now: Timestamp) -> &'static str {
+        match self.block {
+            _ if !self.active => "cancelled",
+            Some(period) if now < period.starts => "scheduled",
+            Some(period) if now >= period.ends => "expired",
+            Some(_) | None => "active",
+        }
+    }
+
+    /// Whether instances can be launched in it at a moment.
+    pub fn takes_launches(&self, now: Timestamp) -> bool {
+        self.active && self.block.is_none_or(|it| it.starts <= now && now < it.instances_end())
+    }
 }
 
 impl Strategy {

@@ -84,6 +84,11 @@ impl LaunchData {
         self.document.get_text(&["instanceMarketOptions", "marketType"]) == Some("spot")
     }
 
+    /// Whether it asks for instances of a Capacity Block.
+    pub fn is_block(&self) -> bool {
+        self.document.get_text(&["instanceMarketOptions", "marketType"]) == Some("capacity-block")
+    }
+
     /// Name or ARN of the instance profile.
     pub fn instance_profile(&self) -> Option<&str> {
         let profile = |part| self.document.get_text(&["iamInstanceProfile", part]);

@@ -148,6 +148,11 @@ fn special_capacity(data: &LaunchData) -> Option<AwsError> {
     if data.is_spot() && has_target {
         return combination("Spot Instances cannot use a Capacity Reservation");
     }
+    // EC2 User Guide, "Launch instances using Capacity Blocks".
+    let target = ["capacityReservationSpecification", "capacityReservationTarget", "capacityReservationId"];
+    if data.is_block() && data.document.get_text(&target).is_none() {
+        return combination("The market type capacity-block needs a CapacityReservationId");
+    }
     let licenses = data.document.get_list(&["licenseSet"]);
     let mut arns = licenses.iter().map(|it| it.get_text(&["licenseConfigurationArn"]).unwrap_or_default());
     let wrong = arns.find(|arn| !arn.starts_with("arn:") || !arn.contains(":license-configuration:"))?;

@@ -148,6 +148,7 @@ pub const CATALOGUE: [Addon; 6] = [
         needs_nodes: false,
         rights: Some(("aws-node", &["arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy"])),
         releases: &[
+            release("v1.18.6-eksbuild.1", 30, 33),
             release("v1.19.6-eksbuild.7", 30, 33),
             default("v1.20.4-eksbuild.2", 30, 36),
             release("v1.21.1-eksbuild.1", 30, 36),

@@ -18,7 +18,8 @@ fn description(cluster: &str) -> String {
 }
 
 impl Networking<'_> {
-    /// Makes the security group of a cluster: everything from itself, everything out, with EKS's tags.
+    /// Makes the security group of a cluster: everything from itself, everything out, to itself by a rule of its own (for Elastic
+    /// Fabric Adapters), with EKS's tags.
     pub(in crate::core) fn make_cluster_group(
         &mut self,
         vpc: &VpcId,
@@ -29,6 +30,8 @@ impl Networking<'_> {
         let id: SecurityGroupId = self.new_id("sg");
         let name = format!("eks-cluster-sg-{cluster}-{digits}");
         let own = Rule { protocol: Protocol::All, peer: Peer::Group(id.clone()), description: String::new() };
+        let mut egress = all_traffic_out(ipv6);
+        egress.insert(own.clone());
         let tag = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         let group = SecurityGroup {
             id: id.clone(),
@@ -38,7 +41,7 @@ impl Networking<'_> {
                  any managed workloads. ({cluster})"
             ),
             ingress: BTreeSet::from([own]),
-            egress: all_traffic_out(ipv6),
+            egress,
             tags: Tags::from([
                 tag("Name", &name),
                 tag(&format!("kubernetes.io/cluster/{cluster}"), "owned"),

@@ -1,14 +1,17 @@
 //! Placement groups, Capacity Reservations and snapshots: calls about them, and what launches need of them.
 
 use crate::core::document::Document;
-use crate::core::ec2::capacity::{CapacityReservation, MatchCriteria, PlacementGroup, Snapshot, Strategy};
+use crate::core::due::Event;
+use crate::core::ec2::capacity::{
+    CapacityReservation, MatchCriteria, Period, PlacementGroup, Snapshot, Strategy,
+};
 use crate::core::ec2::instances::{Ec2Instance, Market};
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::core::tags;
 use foo_model::network::Tags;
-use foo_model::{InstanceType, Zone};
+use foo_model::{InstanceId, InstanceType, Timestamp, Zone};
 
 /// Running instances of a spread placement group in a zone (EC2 User Guide, "Placement strategies for your placement
 /// groups").
@@ -68,6 +71,46 @@ impl Region {
     /// # Errors
     /// EC2's codes for types and zones that do not exist.
     pub fn create_capacity_reservation(&mut self, new: NewReservation) -> AwsResult<String> {
+        self.reserve(new, None)
+    }
+
+    /// A Capacity Block that was bought, and its id. It is targeted, whatever the request says.
+    ///
+    /// # Errors
+    /// EC2's codes for types and zones that do not exist.
+    pub fn create_capacity_block(&mut self, new: NewReservation, period: Period) -> AwsResult<String> {
+        let id = self.reserve(NewReservation { criteria: MatchCriteria::Targeted, ..new }, Some(period))?;
+        self.due.at(period.instances_end(), Event::BlockEnds(id.clone()));
+        Ok(id)
+    }
+
+    /// The owner of a Capacity Block has extended it: it ends at this moment (EC2 User Guide, "Extend Capacity Blocks").
+    ///
+    /// # Errors
+    /// EC2's code for a block that does not exist.
+    pub fn extend_capacity_block(&mut self, id: &str, ends: Timestamp) -> AwsResult<()> {
+        let found = self.capacity.reservations.get_mut(id).and_then(|it| it.block.as_mut());
+        let period = found.ok_or_else(|| unknown_reservation(id))?;
+        period.ends = ends;
+        let at = period.instances_end();
+        self.due.at(at, Event::BlockEnds(id.to_owned()));
+        Ok(())
+    }
+
+    /// EC2 terminates the instances of a Capacity Block before it ends, unless it was extended meanwhile.
+    pub(crate) fn end_block(&mut self, id: &str) {
+        let period = self.capacity.reservations.get(id).and_then(|it| it.block);
+        if period.is_none_or(|it| self.now < it.instances_end()) {
+            return;
+        }
+        let inside = self.alive_instances().filter(|it| it.capacity_reservation.as_deref() == Some(id));
+        let inside: Vec<InstanceId> = inside.map(|it| it.id.clone()).collect();
+        for instance in inside {
+            self.terminate_in_ec2(&instance, BLOCK_ENDS);
+        }
+    }
+
+    fn reserve(&mut self, new: NewReservation, block: Option<Period>) -> AwsResult<String> {
         let NewReservation { instance_type, zone, total, criteria, tags } = new;
         tags::check(&tags)?;
         if !self.types.contains_key(&instance_type) {
@@ -80,7 +123,8 @@ impl Region {
         }
         let id = self.network_chance.id("cr");
         let created = self.now;
-        let new = CapacityReservation { instance_type, zone, total, criteria, active: true, created, tags };
+        let new =
+            CapacityReservation { instance_type, zone, total, criteria, active: true, block, created, tags };
         self.capacity.reservations.insert(id.clone(), new);
         Ok(id)
     }
@@ -97,7 +141,9 @@ impl Region {
 
     /// How many instances a reservation still has capacity for.
     pub fn capacity_left(&self, id: &str) -> u32 {
-        let Some(reservation) = self.capacity.reservations.get(id).filter(|it| it.active) else { return 0 };
+        let now = self.now;
+        let found = self.capacity.reservations.get(id).filter(|it| it.takes_launches(now));
+        let Some(reservation) = found else { return 0 };
         let used = self.alive_instances().filter(|it| it.capacity_reservation.as_deref() == Some(id));
         reservation.total.saturating_sub(foo_model::count(used))
     }
@@ -185,6 +231,7 @@ impl Region {
         let fits = |id: &str, it: &CapacityReservation| {
             it.active && &it.instance_type == instance_type && &it.zone == zone && self.capacity_left(id) > 0
         };
+        self.check_block(data)?;
         let preference = ["capacityReservationSpecification", "capacityReservationPreference"];
         let preference = data.document.get_text(&preference).unwrap_or("open");
         let needs_one = target(data).is_some() || preference == "capacity-reservations-only";
@@ -207,6 +254,26 @@ impl Region {
             return Err(exceeded());
         }
         Ok(found)
+    }
+
+    /// Refuses instances of the market `capacity-block` outside of a Capacity Block, and others in one, and those of one that has not
+    /// started or ends. **(A)** The code of the first two.
+    fn check_block(&self, data: &LaunchData) -> AwsResult<()> {
+        let found = target(data).and_then(|id| self.capacity.reservations.get(id));
+        let combination = |text: &str| Err(AwsError::new("InvalidParameterCombination", text));
+        match found {
+            Some(it) if it.block.is_some() && !data.is_block() => {
+                combination("A Capacity Block needs the market type capacity-block.")
+            }
+            Some(it) if it.block.is_none() && data.is_block() => {
+                combination("The market type capacity-block needs a Capacity Block.")
+            }
+            Some(it) if it.block.is_some() && !it.takes_launches(self.now) => Err(AwsError::new(
+                "InsufficientInstanceCapacity",
+                "The requested Capacity Block is not active, or its instances are being terminated.",
+            )),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Refuses a launch for which a placement group has no place in a zone. The code is that of any lack of capacity
@@ -246,6 +313,10 @@ impl Region {
         self.instances().filter(|it| it.state.is_alive())
     }
 }
+
+/// Why EC2 ends the instances of a Capacity Block. **(A)** Its words.
+const BLOCK_ENDS: (&str, &str) =
+    ("Server.CapacityBlockExpiration", "Server.CapacityBlockExpiration: The Capacity Block ends");
 
 fn target(data: &LaunchData) -> Option<&str> {
     let path = ["capacityReservationSpecification", "capacityReservationTarget", "capacityReservationId"];

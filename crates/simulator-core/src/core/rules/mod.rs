@@ -51,6 +51,7 @@ impl Region {
             Event::Broke(id) => self.break_launch(&id),
             Event::Stopped(id) => self.stop_instance(&id),
             Event::Interrupted(id) => self.finish_interruption(&id),
+            Event::BlockEnds(id) => self.end_block(&id),
             Event::HookExpired(id, token) => self.expire_wait(&id, &token),
             Event::Deregistered(id) => self.finish_deregistration(&id),
             Event::StoodBy(id) => self.finish_standby(&id),

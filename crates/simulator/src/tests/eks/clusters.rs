@@ -6,7 +6,7 @@ use crate::core::eks::{EksMishap, MishapOf};
 use crate::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP, VPC};
 use crate::tests::scene::refusal;
 use foo_model::eks::{ClusterStatus, IpFamily};
-use foo_model::network::{Change, Interface, SecurityGroup};
+use foo_model::network::{Change, Interface, Peer, Protocol, Rule, SecurityGroup, Tags};
 use foo_model::{SecurityGroupId, SubnetId};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -50,6 +50,10 @@ fn eks_makes_a_security_group_and_interfaces_that_pin_the_network() {
     assert!(group.name.starts_with("eks-cluster-sg-main-"), "{}", group.name);
     assert_eq!(group.tags["kubernetes.io/cluster/main"], "owned");
     assert_eq!(group.tags["aws:eks:cluster-name"], "main");
+    let itself = Peer::Group(group.id.clone());
+    for rules in [&group.ingress, &group.egress] {
+        assert!(rules.iter().any(|it| it.protocol == Protocol::All && it.peer == itself), "{rules:?}");
+    }
     let made = interfaces(&world);
     assert_eq!(made.len(), 3);
     assert!(made.iter().all(|it| it.requester_managed && it.groups.contains(&main.security_group)));
@@ -75,6 +79,28 @@ fn the_security_group_stays_while_something_else_has_it() {
     world.with(|region| region.put_foreign_interface(new)).expect("made");
     world.with(|region| region.delete_cluster("main")).expect("deleted");
     world.wait(240);
+    let left = world.with(|region| region.network_now()).security_groups;
+    assert!(left.contains_key::<SecurityGroupId>(&group));
+}
+
+/// EC2 does not delete a group that a rule of another group names, so EKS cannot either.
+#[test]
+fn the_security_group_stays_while_a_rule_of_another_group_names_it() {
+    let world = world();
+    world.active(json!({}));
+    let group = world.main().security_group;
+    let vpc = world.with(|region| region.network_now()).security_groups[&group].vpc.clone();
+    let (name, description, tags) = ("nodes".to_owned(), "nodes".to_owned(), Tags::new());
+    let create = Change::CreateSecurityGroup { vpc, name, description, tags };
+    let created = world.with(|region| region.change_network(&create)).expect("created").security_groups;
+    let nodes = created.into_keys().next().expect("a group");
+    let peer = Peer::Group(group.clone());
+    let rules = [Rule { protocol: Protocol::All, peer, description: String::new() }].into();
+    let authorize = Change::AuthorizeSecurityGroupIngress { group: nodes, rules };
+    world.with(|region| region.change_network(&authorize)).expect("authorized");
+    world.with(|region| region.delete_cluster("main")).expect("deleted");
+    world.wait(240);
+    assert_eq!(world.0.region.cluster("main"), None);
     let left = world.with(|region| region.network_now()).security_groups;
     assert!(left.contains_key::<SecurityGroupId>(&group));
 }

@@ -165,6 +165,7 @@ pub(super) fn reservations(
     let page = Page::of(params, &PAGING)?;
     let filters = Filters::ec2(params)?.only(&["instance-type", "state"])?;
     let ids = params.texts("CapacityReservationId");
+    let now = region.now();
     let all = &region.capacity.reservations;
     if let Some(unknown) = ids.iter().find(|id| !all.contains_key(*id)) {
         let text = format!("The capacity reservation '{unknown}' does not exist");
@@ -175,7 +176,7 @@ pub(super) fn reservations(
         .filter(|(id, _)| ids.is_empty() || ids.contains(id))
         .filter(|(_, it)| {
             filters.match_with(&it.tags, |filter| {
-                vec![if filter == "state" { state(it) } else { it.instance_type.as_str() }]
+                vec![if filter == "state" { it.state(now) } else { it.instance_type.as_str() }]
             })
         })
         .filter(|(id, _)| page.after.as_ref().is_none_or(|after| *id > after));
@@ -187,10 +188,6 @@ pub(super) fn reservations(
     Ok(())
 }
 
-fn state(reservation: &CapacityReservation) -> &'static str {
-    if reservation.active { "active" } else { "cancelled" }
-}
-
 fn write_reservation(
     xml: &mut Xml,
     region: &Region,
@@ -198,7 +195,8 @@ fn write_reservation(
     id: &str,
     reservation: &CapacityReservation,
 ) {
-    let CapacityReservation { instance_type, zone, total, criteria, active: _, created, tags } = reservation;
+    let CapacityReservation { instance_type, zone, total, criteria, active: _, block, created, tags } =
+        reservation;
     xml.text("capacityReservationId", id);
     let arn = format!("arn:aws:ec2:{}:{}:capacity-reservation/{id}", region.name, region.account);
     xml.text("capacityReservationArn", arn);
@@ -209,9 +207,12 @@ fn write_reservation(
     xml.text("tenancy", "default");
     xml.value("totalInstanceCount", total);
     xml.value("availableInstanceCount", region.capacity_left(id));
-    xml.text("state", state(reservation));
+    xml.text("state", reservation.state(region.now()));
     xml.text("createDate", iso_millis(*created));
-    xml.text("endDateType", "unlimited");
+    xml.text("startDate", iso_millis(block.map_or(*created, |it| it.starts)));
+    xml.optional("endDate", block.map(|it| iso_millis(it.ends)));
+    xml.text("endDateType", if block.is_some() { "limited" } else { "unlimited" });
+    xml.text("reservationType", if block.is_some() { "capacity-block" } else { "default" });
     xml.text("instanceMatchCriteria", criteria.name());
     tags::write(xml, tags);
 }

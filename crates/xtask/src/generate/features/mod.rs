@@ -11,7 +11,7 @@ mod tests;
 use super::Generated;
 use super::names_in_aws::listed;
 use anyhow::Result;
-use row::{Other, Provider, Row, Why};
+use row::{Other, Provider, Row};
 use rows::SECTIONS;
 use std::fmt::Write as _;
 
@@ -24,7 +24,7 @@ who should choose what); the [API](reference/api.md) describes the fields.
 
 | Column | What it has |
 |---|---|
-| This provider | fields below `spec`, in this version of the repository. \"part\": the fields provide it except for what follows. \"no, later\": not there yet. \"no\": out of scope, and why |
+| This provider | fields below `spec`, in this version of the repository. \"part\": the fields provide it except for what follows. \"no\": out of scope, and why |
 | AWSMachinePool | Cluster API Provider AWS, API version v1beta2, from its source at 09d96748 |
 | Karpenter | EC2NodeClass and NodePool; no version was recorded |
 | EKS managed node groups | node groups without Cluster API; no version was recorded. \"by launch template\": not a field of the node group, but of a launch template that you write for it |
@@ -63,8 +63,7 @@ fn provider(provider: Provider) -> String {
     match provider {
         Provider::Yes(fields) => listed(fields),
         Provider::Part(fields, but) => format!("part: {}; {but}", listed(fields)),
-        Provider::No(Why::Later, because) => format!("no, later: {because}"),
-        Provider::No(Why::OutOfScope, because) => format!("no: {because}"),
+        Provider::No(because) => format!("no: {because}"),
     }
 }
 

@@ -32,8 +32,8 @@ pub(super) enum Provider {
     Yes(&'static [(&'static str, &'static str)]),
     /// These fields provide it, except for what the text says.
     Part(&'static [(&'static str, &'static str)], &'static str),
-    /// Nothing of it, for the reason in the text.
-    No(Why, &'static str),
+    /// Nothing of it: it does not fit what the provider is for, for the reason in the text.
+    No(&'static str),
 }
 
 impl Provider {
@@ -44,15 +44,6 @@ impl Provider {
             Self::No(..) => &[],
         }
     }
-}
-
-/// Why the provider does not have a feature.
-#[derive(Clone, Copy)]
-pub(super) enum Why {
-    /// It is not there yet.
-    Later,
-    /// It does not fit what the provider is for.
-    OutOfScope,
 }
 
 /// What another project has of a feature. The notes may be empty.

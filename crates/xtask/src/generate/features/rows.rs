@@ -3,7 +3,6 @@
 use super::row::Other::{self, ByLaunchTemplate, DoesNotApply, NotCompared};
 use super::row::Provider::{No, Part, Yes};
 use super::row::Row;
-use super::row::Why::{Later, OutOfScope};
 
 const YES: Other = Other::Yes("");
 const PART: Other = Other::Part("");
@@ -56,7 +55,7 @@ const INSTANCES: &[Row] = &[
     ),
     Row::new(
         "Weights of instance types",
-        No(OutOfScope, "each replica is one instance, whatever its type"),
+        No("each replica is one instance, whatever its type"),
         [NO, DoesNotApply, NO],
         &[],
     ),
@@ -75,13 +74,11 @@ const INSTANCES: &[Row] = &[
     ),
     Row::new(
         "x86 and Arm in one pool, each with its image",
-        Part(
-            &[("FooMachinePool", "spec.ami.ids"), ("FooMachinePool", "spec.ami.ssmParameter")],
-            "for a list of instance types, not for attributes",
-        ),
+        Yes(&[("FooMachinePool", "spec.ami.ids"), ("FooMachinePool", "spec.ami.ssmParameter")]),
         [NO, YES, NO],
         &[
             "crates/controller/tests/suite/images.rs::types_of_both_architectures_boot_an_image_each_and_the_newest_one_is_rolled_out",
+            "crates/controller/tests/suite/images.rs::sets_of_attributes_of_both_architectures_boot_an_image_each",
             "crates/controller/tests/suite/rollouts.rs::a_bad_image_of_arm64_types_is_rolled_back_as_well",
             "crates/planner/tests/races/rollouts.rs::a_rollback_to_content_without_an_image_of_arm64_types_launches_none_of_these",
         ],
@@ -97,9 +94,13 @@ const INSTANCES: &[Row] = &[
     ),
     Row::new(
         "Capacity Blocks",
-        No(Later, "`capacityReservation` does not support them"),
+        Yes(&[("FooMachinePool", "spec.capacityReservation.block")]),
         [Other::Yes("newer releases"), YES, YES],
-        &[],
+        &[
+            "crates/controller/tests/suite/capacity_blocks.rs::a_pool_waits_for_its_block_is_drained_before_its_end_and_comes_back_when_it_is_extended",
+            "crates/planner/tests/steps/capacity_blocks.rs::an_hour_before_a_block_ends_all_machines_are_drained_at_once_and_none_is_launched",
+            "crates/simulator-core/src/tests/capacity.rs::a_capacity_block_has_instances_from_its_start_until_half_an_hour_before_its_end",
+        ],
     ),
     Row::new(
         "Placement groups, partition, tenancy, dedicated hosts, host resource groups",
@@ -159,7 +160,7 @@ const TEMPLATE: &[Row] = &[
     ),
     Row::new(
         "Instance metadata service: tags of the instance",
-        No(OutOfScope, "keys of the provider's tags contain `/`, with which EC2 would launch no instance"),
+        No("keys of the provider's tags contain `/`, with which EC2 would launch no instance"),
         [NotCompared, NotCompared, NotCompared],
         &[
             "crates/cloud-adapter/src/templates/shapes.rs::tags_are_never_shown_in_the_metadata_whatever_the_account_defaults_to",
@@ -216,7 +217,7 @@ const TEMPLATE: &[Row] = &[
     ),
     Row::new(
         "Hibernation",
-        No(OutOfScope, "the provider terminates instances and never stops them"),
+        No("the provider terminates instances and never stops them"),
         [NO, NO, ByLaunchTemplate],
         &[],
     ),
@@ -370,6 +371,7 @@ const NETWORK: &[Row] = &[
             "crates/cloud-adapter/tests/wire/shapes.rs::each_efa_interface_has_a_network_card_and_all_security_groups",
             "crates/controller/src/pool/inputs/efa.rs::a_pool_gets_the_interfaces_it_requests_or_all_of_its_type",
             "crates/controller/tests/suite/templates.rs::a_pool_with_efa_launches_with_the_interfaces_of_its_type",
+            "crates/controller/src/cluster/managed/desired/tests.rs::the_group_of_nodes_alone_allows_what_elastic_fabric_adapters_need",
         ],
     ),
     Row::new(
@@ -439,7 +441,6 @@ const REPLACEMENT: &[Row] = &[
     Row::new(
         "Auto Scaling's instance maintenance policy, cooldown",
         No(
-            OutOfScope,
             "the provider replaces instances itself (`rollout`) and has no scaling policies; what a user sets in the group for scaling policies of their own stays",
         ),
         [Other::Part("cooldown"), DoesNotApply, Other::Part("`updateConfig`")],
@@ -514,7 +515,7 @@ const SIZE: &[Row] = &[
     ),
     Row::new(
         "Nodes for pending Pods, consolidation",
-        No(OutOfScope, "Karpenter is for that; cluster-autoscaler scales pools"),
+        No("Karpenter is for that; cluster-autoscaler scales pools"),
         [NO, YES, NO],
         &[],
     ),
@@ -584,11 +585,26 @@ const NODES: &[Row] = &[
     ),
     Row::new(
         "Ignition configuration in S3",
-        No(OutOfScope, "user data in S3 is for cloud-init"),
+        No("user data in S3 is for cloud-init"),
         [YES, NO, NO],
         &["crates/bootstrap/src/stored/mod.rs::formats_without_a_fetch_are_refused"],
     ),
-    Row::new("Windows Nodes", No(OutOfScope, "Nodes run Linux"), [NotCompared, YES, YES], &[]),
+    Row::new("Windows Nodes", No("Nodes run Linux"), [NotCompared, YES, YES], &[]),
+    Row::new(
+        "Subnets for Pods alone, and ENIConfigs of the VPC CNI for them",
+        Yes(&[
+            ("FooCluster", "spec.network.managed.subnets.types"),
+            ("FooCluster", "spec.network.managed.subnets.sizes.pods"),
+            ("FooCluster", "spec.network.managed.subnets.tags.pods"),
+            ("FooControlPlane", "spec.eks.addons[].customNetworking"),
+        ]),
+        [YES, DoesNotApply, DoesNotApply],
+        &[
+            "crates/network/tests/network/pods.rs::subnets_for_pods_use_the_routes_of_their_zone_and_have_no_tag_of_other_controllers",
+            "crates/controller/tests/suite/networks/life.rs::subnets_for_pods_are_in_the_status_and_instances_are_in_none_of_them",
+            "crates/controller/src/control_plane/eks/desired/tests.rs::custom_networking_names_the_subnet_for_pods_of_each_zone",
+        ],
+    ),
     Row::new(
         "Tags of subnets and security groups for Karpenter",
         Yes(&[
@@ -598,6 +614,16 @@ const NODES: &[Row] = &[
         [PART, DoesNotApply, DoesNotApply],
         &[
             "crates/network/tests/network/life.rs::tags_of_one_subnet_and_of_one_group_come_and_go_and_are_changed_back",
+        ],
+    ),
+    Row::new(
+        "Rules between pools and what has the security group of EKS (managed node groups, Fargate, Auto Mode)",
+        Yes(&[("FooCluster", "spec.network.managed.securityGroups.clusterSecurityGroup")]),
+        [NotCompared, DoesNotApply, DoesNotApply],
+        &[
+            "crates/network/tests/network/connection.rs::nodes_and_the_cluster_security_group_of_eks_allow_all_traffic_of_each_other",
+            "crates/network/tests/network/connection.rs::while_eks_deletes_the_cluster_no_rule_names_its_group",
+            "crates/controller/tests/suite/eks/connection.rs::nodes_and_the_group_of_eks_are_connected_until_the_cluster_is_deleted_and_nothing_is_left",
         ],
     ),
     Row::new(
@@ -619,13 +645,13 @@ const NODES: &[Row] = &[
     ),
     Row::new(
         "EKS: Fargate, managed node groups, Auto Mode, Outposts, remote networks, hybrid nodes",
-        No(OutOfScope, "FooControlPlane has control planes, access and add-ons"),
+        No("FooControlPlane has control planes, access and add-ons"),
         [PART, DoesNotApply, DoesNotApply],
         &[],
     ),
     Row::new(
         "Single Machines (MachineDeployments), control planes on EC2",
-        No(OutOfScope, "every Machine is an instance of an Auto Scaling group"),
+        No("every Machine is an instance of an Auto Scaling group"),
         [Other::No("AWSMachine has them"), DoesNotApply, DoesNotApply],
         &[],
     ),

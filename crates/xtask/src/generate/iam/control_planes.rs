@@ -5,7 +5,7 @@
 
 use super::guards::Guard;
 use super::pools::NODE_ROLES;
-use super::statement::{Statement, adopts, allow, creates, is_owned};
+use super::statement::{Statement, adopts, allow, creates, has_tag, is_owned};
 use foo_cloud::Operation;
 use serde_json::{Value, json};
 
@@ -19,6 +19,8 @@ pub(super) const PARTS: [&str; 4] = [
     "arn:*:eks:*:*:identityproviderconfig/*/*",
 ];
 const PODS: &str = "arn:*:eks:*:*:podidentityassociation/*/*";
+/// On the security group that Amazon EKS creates for a control plane: the name of that.
+pub(super) const TAG_EKS: &str = "aws:eks:cluster-name";
 /// Roles and instance profiles that are read.
 pub(super) const ROLES: &str = "arn:*:iam::*:role/*";
 pub(super) const PROFILES: &str = "arn:*:iam::*:instance-profile/*";
@@ -122,7 +124,21 @@ fn of_clusters() -> Vec<Statement> {
 
 fn of_parts() -> Vec<Statement> {
     let of_addons = [Operation::CreateAddon, Operation::UpdateAddon, Operation::DeleteAddon];
+    let of_groups = [
+        Operation::AuthorizeSecurityGroupIngress,
+        Operation::RevokeSecurityGroupIngress,
+        Operation::DeleteSecurityGroup,
+    ];
     vec![
+        allow(
+            "ConnectGroupsOfClusters",
+            of_groups.map(Operation::iam_action).to_vec(),
+            &["arn:*:ec2:*:*:security-group/*"],
+            Some(has_tag("aws:ResourceTag", TAG_EKS)),
+            "The rule for traffic of nodes in the security group that EKS created (`clusterSecurityGroup: Connected` of a managed network), and \
+             the deletion of such a group that EKS could not delete because nodes were connected with it. The parameter `ControlPlaneNames` of \
+             the stack limits which ones. Remove the statement if no FooCluster has that.",
+        ),
         allow(
             "ChangeOwnPartsOfClusters",
             Guard::PartOfCluster.actions(),

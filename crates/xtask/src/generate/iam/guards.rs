@@ -98,6 +98,7 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::DescribeImages
         | Operation::DescribeSubnets
         | Operation::DescribeSecurityGroups
+        | Operation::DescribeCapacityReservations
         | Operation::DescribeTargetHealth
         | Operation::DescribeNotificationConfigurations
         | Operation::GetCallerIdentity => Guard::ReadOnly,

@@ -4,6 +4,7 @@
 //! Facts about resources and condition keys: Service Authorization Reference, "Actions, resources, and condition keys for AWS
 //! Elastic Load Balancing", "… for AWS Elastic Load Balancing V2" and "… for Amazon EC2".
 
+use super::control_planes::TAG_EKS;
 use super::guards::Guard;
 use super::networks::TAG_CNI_CLUSTER;
 use super::statement::{Statement, allow, has_tag};
@@ -20,9 +21,6 @@ const BALANCERS: &[&str] =
 const TAG_CONTROLLER: &str = "elbv2.k8s.aws/cluster";
 /// On load balancers of the cloud controller manager: the Service.
 const TAG_SERVICE: &str = "kubernetes.io/service-name";
-
-/// On what Amazon EKS makes for a control plane: the name of that.
-const TAG_EKS: &str = "aws:eks:cluster-name";
 
 /// On the endpoint and the group that Amazon GuardDuty creates for its agent (policy `AmazonGuardDutyServiceRolePolicy`).
 const TAG_GUARDDUTY: &str = "GuardDutyManaged";

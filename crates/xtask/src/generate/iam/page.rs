@@ -43,7 +43,7 @@ pub(super) fn page(manager: &Manager, extension: &[Statement]) -> Result<String>
          | `Networks` | `No` | `Yes` adds the policy for managed networks |\n\
          | `Leftovers` | `No` | `Yes` adds the policy for leftovers of workload clusters |\n\
          | `ControlPlanes` | `No` | `Yes` adds the policy for control planes on EKS |\n\
-         | `ControlPlaneNames` | `*` | names of the EKS clusters that may be read, created and changed with all their parts, and whose idle interfaces may be deleted with a \
+         | `ControlPlaneNames` | `*` | names of the EKS clusters that may be read, created and changed with all their parts, and whose idle interfaces and security groups may be deleted with a \
          managed network. By default the name of a cluster begins with its namespace |\n\
          | `Adoption` | `No` | `Yes` adds the policy for the adoption of groups and EKS clusters |\n\
          | `UserData` | `No` | `Yes` adds the policy for user data in S3 |\n\

@@ -1,6 +1,6 @@
 //! deploy/aws/iam.yaml: the policies as a CloudFormation stack, narrowed by parameters.
 
-use super::control_planes::{CLUSTER_ROLES, CLUSTERS, PARTS, POD_ROLES, PROFILES, ROLES};
+use super::control_planes::{CLUSTER_ROLES, CLUSTERS, PARTS, POD_ROLES, PROFILES, ROLES, TAG_EKS};
 use super::networks::{GIVEN_VPCS, TAG_CNI_CLUSTER};
 use super::pools::{GROUPS, HOOK_ROLES, KEY_PAIRS, NODE_ROLES, QUEUES};
 use super::user_data::{BUCKETS, FOLDERS, OBJECTS};
@@ -114,7 +114,7 @@ Parameters:
   ControlPlaneNames:
     Type: String
     Default: "*"
-    Description: Names of the EKS clusters that may be made and changed, and whose idle interfaces may be deleted. A role for one tenant needs the prefix of its namespace.
+    Description: Names of the EKS clusters that may be made and changed, and whose idle interfaces and security groups may be deleted. A role for one tenant needs the prefix of its namespace.
   Adoption:
     Type: String
     Default: "No"
@@ -230,7 +230,9 @@ fn narrowed(value: Value) -> Value {
             for key in ["aws:RequestTag", "aws:ResourceTag"] {
                 narrow_tag(&mut fields, &format!("{key}/{TAG_CLUSTER}"), "${Clusters}");
             }
-            narrow_tag(&mut fields, &format!("aws:ResourceTag/{TAG_CNI_CLUSTER}"), "${ControlPlaneNames}");
+            for tag in [TAG_CNI_CLUSTER, TAG_EKS] {
+                narrow_tag(&mut fields, &format!("aws:ResourceTag/{tag}"), "${ControlPlaneNames}");
+            }
             fields.into_iter().map(|(name, value)| (name, narrowed(value))).collect()
         }
         other => other,

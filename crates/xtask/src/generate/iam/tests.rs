@@ -85,11 +85,16 @@ fn further(operation: Operation) -> &'static [&'static str] {
         | Operation::CreateSecurityGroup
         | Operation::CreateVpcEndpoint => &["UseOwnNetworks", "UseGivenVpcs"],
         Operation::AttachInternetGateway | Operation::DetachInternetGateway => &["UseGivenVpcs"],
-        Operation::DeleteSecurityGroup
-        | Operation::RevokeSecurityGroupEgress
-        | Operation::RevokeSecurityGroupIngress => {
+        Operation::RevokeSecurityGroupEgress => {
             &["DeleteLeftSecurityGroups", "DeleteLeftGroupsOfEks", "DeleteGroupsOfGuardDuty"]
         }
+        Operation::DeleteSecurityGroup | Operation::RevokeSecurityGroupIngress => &[
+            "DeleteLeftSecurityGroups",
+            "DeleteLeftGroupsOfEks",
+            "DeleteGroupsOfGuardDuty",
+            "ConnectGroupsOfClusters",
+        ],
+        Operation::AuthorizeSecurityGroupIngress => &["ConnectGroupsOfClusters"],
         Operation::DeleteVpcEndpoints => &["DeleteEndpointsOfGuardDuty"],
         Operation::DeleteNetworkInterface => &["DeleteIdleInterfacesOfNodes"],
         Operation::DeleteLoadBalancer | Operation::DeleteTargetGroup => &["DeleteLeftServices"],
@@ -120,14 +125,26 @@ fn who_gets_a_role_gets_only_those_of_its_kind() {
     assert_eq!(passed("eks.amazonaws.com"), [role("eks"), role("pods")]);
 }
 
+/// EKS tags the security group that it creates for a cluster with the name of that.
+#[test]
+fn rules_for_nodes_are_added_only_to_groups_of_the_clusters_that_the_stack_names() {
+    let stack = crate::yaml::parse(&text("deploy/aws/iam.yaml")).unwrap().remove(0);
+    let statements = &stack["Resources"]["ControlPlanePolicy"]["Properties"]["PolicyDocument"]["Statement"];
+    let mut statements = statements.as_array().unwrap().iter();
+    let connects = statements.find(|it| it["Sid"] == "ConnectGroupsOfClusters").unwrap();
+    let names = json!({"Fn::Sub": "${ControlPlaneNames}"});
+    assert_eq!(connects["Condition"], json!({"StringLike": {"aws:ResourceTag/aws:eks:cluster-name": names}}));
+}
+
 /// Foreign resources are neither changed nor deleted, and get the provider's tags only at their creation and at the adoption of
 /// a cluster.
 #[test]
 fn only_own_clusters_and_parts_of_them_are_changed() {
     let others = ["CreateClusters", "CreateIssuers"];
     let passing = |statement: &Statement| statement.actions.iter().any(|it| it.starts_with("iam:PassRole"));
-    let linked = "FirstUseOfEks";
-    for statement in control_planes::statements().iter().filter(|it| !passing(it) && it.sid != linked) {
+    let apart = ["FirstUseOfEks", "ConnectGroupsOfClusters"];
+    for statement in control_planes::statements().iter().filter(|it| !passing(it) && !apart.contains(&it.sid))
+    {
         let Some(condition) = &statement.condition else { continue };
         if statement.sid == "TagClusters" {
             let (owned, adopted) =

@@ -1,9 +1,11 @@
 //! Security groups of a network. Access from outside of the network requires rules that the user wrote.
 
-use foo_api::cluster::{self as api, RuleProtocol, SecurityGroupRule};
+use foo_api::cluster::{self as api, ClusterSecurityGroup, RuleProtocol, SecurityGroupRule};
 use foo_model::network::{Protocol, Tags};
 use foo_model::{Blocked, Reason, SecurityGroupId};
-use foo_network::desired::{DesiredEndpoint, DesiredEndpointKind, DesiredGroup, GroupPeer, GroupRule};
+use foo_network::desired::{
+    Connection, DesiredEndpoint, DesiredEndpointKind, DesiredGroup, GroupPeer, GroupRule,
+};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 /// The group of every instance of the cluster.
@@ -68,19 +70,42 @@ pub(in crate::cluster::managed) fn named(spec: &api::ManagedNetwork) -> impl Ite
     rules.filter_map(|rule| rule.from.security_group.as_deref()).filter(|peer| peer.starts_with("sg-"))
 }
 
+/// Whether nodes are to be connected with the cluster security group of EKS.
+pub(in crate::cluster::managed) fn is_connected(spec: &api::ManagedNetwork) -> bool {
+    let requested = spec.security_groups.as_ref().map(|groups| groups.cluster_security_group);
+    match requested.unwrap_or_default() {
+        ClusterSecurityGroup::Connected => true,
+        ClusterSecurityGroup::Separate => false,
+    }
+}
+
+/// The connection with that group, as far as it is possible at present.
+pub(super) fn connection(spec: &api::ManagedNetwork, possible: &Connection) -> Connection {
+    if is_connected(spec) { possible.clone() } else { Connection::Separate }
+}
+
 fn group(name: &str, ingress: Vec<GroupRule>, tags: Tags, spec: &api::ManagedNetwork) -> DesiredGroup {
     let everywhere = [GroupPeer::V4(Ipv4Net::default())]
         .into_iter()
         .chain(spec.ipv6.then(|| GroupPeer::V6(Ipv6Net::default())));
     // As AWS creates it: with a description it would be another rule.
     let out = |peer| GroupRule { protocol: Protocol::All, peer, description: String::new() };
+    let is_for_nodes = name == NODE;
     DesiredGroup {
         name: name.to_owned(),
-        is_for_nodes: name == NODE,
+        is_for_nodes,
         ingress,
         tags,
         egress: everywhere.map(out).collect(),
+        own_egress: is_for_nodes.then(of_efa).into_iter().collect(),
     }
+}
+
+/// The outbound rule of Elastic Fabric Adapters: their traffic needs one whose destination is the group itself, whatever a
+/// rule to all addresses allows (EC2 User Guide, "Get started with EFA and MPI for HPC workloads on Amazon EC2"). EKS's own
+/// group has the same rule (Amazon EKS User Guide, "View Amazon EKS security group requirements for clusters").
+fn of_efa() -> GroupRule {
+    rule(Protocol::All, within(NODE), "node to node, for Elastic Fabric Adapters")
 }
 
 fn of_control_plane() -> Vec<GroupRule> {

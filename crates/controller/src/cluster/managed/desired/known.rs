@@ -3,6 +3,7 @@
 use foo_api::cluster as api;
 use foo_model::Zone;
 use foo_model::network::{Parts, Vpc, ZoneInfo};
+use foo_network::desired::Connection;
 use std::collections::BTreeMap;
 
 /// What is known of a network besides its spec.
@@ -18,6 +19,8 @@ pub(in crate::cluster::managed) struct Known<'a> {
     pub(in crate::cluster::managed) cluster: (&'a str, &'a str),
     /// The name that the workload cluster has in AWS, if it is known.
     pub(in crate::cluster::managed) kubernetes_cluster: Option<&'a str>,
+    /// Whether nodes can be connected with the cluster security group of EKS at present, and which group that is.
+    pub(in crate::cluster::managed) connection: &'a Connection,
     /// AWS region.
     pub(in crate::cluster::managed) region: &'a str,
     /// Id of this management cluster.

@@ -19,7 +19,7 @@ use foo_model::{Blocked, VpcId};
 use foo_network::desired::{DeletionPolicy, Desired, DesiredVpc, DriftPolicy, Leftovers, NatMode};
 use ipnet::Ipv4Net;
 
-pub(super) use groups::named as named_groups;
+pub(super) use groups::{is_connected, named as named_groups};
 
 /// What the network is to be.
 ///
@@ -88,6 +88,7 @@ fn assembled(spec: &api::ManagedNetwork, known: &Known<'_>, parts: DesiredParts)
         nat: nat(spec),
         endpoints: parts.endpoints,
         security_groups: parts.security_groups,
+        connection: groups::connection(spec, known.connection),
         tags: spec.tags.clone(),
         drift: match spec.drift_policy {
             api::DriftPolicy::Enforce => DriftPolicy::Enforce,

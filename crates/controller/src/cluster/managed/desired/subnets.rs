@@ -48,7 +48,7 @@ pub(super) struct ExistingSubnet {
 
 /// The network's subnets that the status or the reads show. Either can be behind the other.
 pub(super) fn existing(known: &Known<'_>) -> Existing {
-    let recorded = known.status.into_iter().flat_map(|status| &status.subnets);
+    let recorded = known.status.into_iter().flat_map(api::NetworkStatus::all_subnets);
     let by_id: BTreeMap<&str, &api::SubnetStatus> =
         recorded.clone().map(|subnet| (subnet.id.as_str(), subnet)).collect();
     let mut existing = Existing::default();
@@ -81,7 +81,7 @@ pub(super) fn existing(known: &Known<'_>) -> Existing {
 
 /// The subnets of others in the user's VPC. One in the status is the provider's, even if a user removed the tag.
 fn foreign<'a>(known: &Known<'a>) -> impl Iterator<Item = &'a Subnet> {
-    let recorded = known.status.into_iter().flat_map(|status| &status.subnets);
+    let recorded = known.status.into_iter().flat_map(api::NetworkStatus::all_subnets);
     let recorded: BTreeSet<&str> = recorded.map(|subnet| subnet.id.as_str()).collect();
     let (id, in_vpc) = (known.id, known.vpc_subnets.into_iter().flat_map(|parts| parts.subnets.values()));
     in_vpc.filter(move |subnet| {
@@ -164,7 +164,7 @@ fn computed(
     let types = spec.requested_types().into_iter().map(|(of, size)| (tier(of), size));
     let carving = Carving {
         ranges: ranges.to_vec(),
-        sizes: addresses::sizes(types, ranges.first().copied().unwrap_or_default()),
+        sizes: addresses::sizes(types, ranges),
         zones,
         existing: existing.subnets.iter().map(|(key, subnet)| (key.clone(), subnet.cidr)).collect(),
         foreign: existing.others.iter().chain(&existing.foreign).copied().collect(),
@@ -174,6 +174,7 @@ fn computed(
     let of = |tier: Tier| match tier {
         Tier::Public => tags.public.clone(),
         Tier::Private => tags.private.clone(),
+        Tier::Pods => tags.pods.clone(),
     };
     let one = |it: addresses::Carved| one(key(it.tier, &it.zone), it.tier, it.zone, it.range, of(it.tier));
     Ok(carved.into_iter().map(one).collect())
@@ -211,6 +212,7 @@ fn tier(of: api::SubnetType) -> Tier {
     match of {
         api::SubnetType::Private => Tier::Private,
         api::SubnetType::Public => Tier::Public,
+        api::SubnetType::Pods => Tier::Pods,
     }
 }
 
@@ -219,7 +221,7 @@ fn one(key: String, tier: Tier, zone: Zone, cidr: Ipv4Net, tags: Tags) -> Desire
     DesiredSubnet { key, tier, zone, cidr, ipv6_index: None, public_ip_on_launch, tags }
 }
 
-/// Gives each subnet the number of its IPv6 range.
+/// Gives each subnet that has an IPv6 range the number of that.
 fn number(subnets: &mut [DesiredSubnet], existing: &Existing) -> Result<(), Blocked> {
     let tiers = subnets.iter().map(|subnet| (subnet.key.clone(), subnet.tier)).collect();
     let taken = existing.subnets.iter().filter_map(|(key, subnet)| Some((key.clone(), subnet.ipv6_index?)));

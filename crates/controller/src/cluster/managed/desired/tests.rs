@@ -8,7 +8,7 @@ use foo_model::names::{TAG_NETWORK, TAG_ROLE};
 use foo_model::network::{CidrAssociation, CidrState, Parts, Protocol, Subnet, Tags, Vpc, ZoneInfo};
 use foo_model::{AssociationId, Reason, SubnetId, Zone};
 use foo_network::Role;
-use foo_network::desired::{DesiredEndpointKind, DesiredGroup, GroupPeer, GroupRule, Tier};
+use foo_network::desired::{Connection, DesiredEndpointKind, DesiredGroup, GroupPeer, GroupRule, Tier};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +24,7 @@ struct Region {
     vpc: Option<Vpc>,
     vpc_subnets: Parts,
     name: Option<&'static str>,
+    connection: Connection,
     being_deleted: bool,
 }
 
@@ -42,6 +43,7 @@ impl Region {
             begun_before: false,
             cluster: ("team-a", "prod"),
             kubernetes_cluster: Some("team-a_prod"),
+            connection: &self.connection,
             region: self.name.unwrap_or(REGION),
             installation: "here",
             adopt_from: None,
@@ -220,6 +222,60 @@ fn listed_subnets_are_created_as_listed() {
 }
 
 #[test]
+fn subnets_for_pods_are_computed_without_ipv6_and_have_tags_of_their_own() {
+    let spec = json!({
+        "ipv6": true,
+        "secondaryCIDRs": ["100.64.0.0/16"],
+        "zones": {"count": 2},
+        "subnets": {
+            "types": ["Public", "Private", "Pods"],
+            "sizes": {"pods": 18},
+            "tags": {"pods": {"cost": "pods"}},
+        },
+    });
+    let region = Region::with("ab");
+    assert_eq!(
+        region.subnets(spec.clone()),
+        [
+            "pods/eu-central-1a 100.64.0.0/18",
+            "private/eu-central-1a 10.0.0.0/19 0",
+            "public/eu-central-1a 10.0.252.0/22 128",
+            "pods/eu-central-1b 100.64.64.0/18",
+            "private/eu-central-1b 10.0.32.0/19 1",
+            "public/eu-central-1b 10.0.248.0/22 129",
+        ]
+    );
+    for subnet in region.desired(spec.clone()).unwrap().subnets {
+        assert_eq!(subnet.tags.contains_key("cost"), subnet.tier == Tier::Pods, "{}", subnet.key);
+        assert_eq!(subnet.public_ip_on_launch, subnet.tier == Tier::Public, "{}", subnet.key);
+    }
+    // The status alone has the subnet, for example while reads do not show it yet.
+    let recorded = api::SubnetStatus {
+        id: "subnet-1".to_owned(),
+        zone: "eu-central-1a".to_owned(),
+        public: false,
+        name: Some("pods/eu-central-1a".to_owned()),
+        cidr: Some("100.64.192.0/18".to_owned()),
+        ipv6_cidr: None,
+    };
+    let status = api::NetworkStatus { pod_subnets: vec![recorded], ..api::NetworkStatus::default() };
+    let begun = Region { status: Some(status), ..Region::with("ab") };
+    assert_eq!(begun.subnets(spec)[0], "pods/eu-central-1a 100.64.192.0/18");
+}
+
+#[test]
+fn listed_subnets_for_pods_are_created_as_listed() {
+    let list = json!([
+        {"name": "nodes", "type": "Private", "zone": "eu-central-1a", "cidr": "10.0.1.0/24"},
+        {"name": "a", "type": "Pods", "zone": "eu-central-1a", "cidr": "100.64.0.0/17"},
+    ]);
+    let spec = json!({
+        "secondaryCIDRs": ["100.64.0.0/16"], "subnets": {"list": list}, "egress": "None", "ipv6": true,
+    });
+    assert_eq!(Region::with("a").subnets(spec), ["pods/a 100.64.0.0/17", "private/nodes 10.0.1.0/24 0"]);
+}
+
+#[test]
 fn ipv6_ranges_keep_their_numbers() {
     let region = Region::with("ab").has_subnet(
         "subnet-1",
@@ -310,6 +366,43 @@ fn only_nodes_and_the_api_server_reach_each_other() {
     for group in &desired.security_groups {
         assert_eq!(shown(&group.egress), ["All 0.0.0.0/0 ", "All ::/0 "]);
         assert_eq!(group.is_for_nodes, group.name == "node");
+    }
+}
+
+/// All traffic in both directions, with the group itself as the other side.
+#[test]
+fn the_group_of_nodes_alone_allows_what_elastic_fabric_adapters_need() {
+    let desired = Region::with("abc")
+        .desired(
+            json!({"endpoints": [{"name": "EC2"}], "securityGroups": {"additional": [{"name": "bastion"}]}}),
+        )
+        .unwrap();
+    let itself = |rule: &&GroupRule| {
+        rule.protocol == Protocol::All && rule.peer == GroupPeer::Group("node".to_owned())
+    };
+    let node = group(&desired, "node");
+    assert_eq!(node.ingress.iter().filter(itself).count(), 1);
+    assert_eq!(shown(&node.own_egress), ["All node node to node, for Elastic Fabric Adapters"]);
+    for group in &desired.security_groups {
+        assert_eq!(shown(&group.egress), ["All 0.0.0.0/0 "], "{}", group.name);
+        assert_eq!(group.own_egress.is_empty(), group.name != "node", "{}", group.name);
+    }
+}
+
+#[test]
+fn nodes_are_connected_with_the_group_of_eks_only_if_the_spec_requests_that() {
+    let with = Connection::With("sg-1".into());
+    for (possible, connected) in [
+        (with.clone(), with),
+        (Connection::Awaited, Connection::Awaited),
+        (Connection::WithoutEks, Connection::WithoutEks),
+        (Connection::Ended, Connection::Ended),
+    ] {
+        let region = Region { connection: possible, ..Region::with("abc") };
+        let of = |groups: Value| region.desired(json!({"securityGroups": groups})).unwrap().connection;
+        assert_eq!(of(json!({"clusterSecurityGroup": "Connected"})), connected);
+        assert_eq!(of(json!({"clusterSecurityGroup": "Separate"})), Connection::Separate);
+        assert_eq!(region.desired(json!({})).unwrap().connection, Connection::Separate);
     }
 }
 

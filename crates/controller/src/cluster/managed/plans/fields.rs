@@ -22,6 +22,7 @@ pub(super) fn fields(desired: &Desired) -> Fields {
         nat,
         endpoints,
         security_groups,
+        connection,
         tags,
         drift,
         deletion,
@@ -42,6 +43,7 @@ pub(super) fn fields(desired: &Desired) -> Fields {
         "nat": nat,
         "endpoints": named(endpoints, endpoint),
         "security_groups": named(security_groups, group),
+        "cluster_security_group": connection,
         "tags": tags,
         "drift": drift,
         "deletion": deletion,
@@ -83,7 +85,13 @@ fn endpoint(wanted: &DesiredEndpoint) -> (String, Value) {
 }
 
 fn group(wanted: &DesiredGroup) -> (String, Value) {
-    let DesiredGroup { name, is_for_nodes, ingress, tags, egress } = wanted;
-    let fields = json!({ "is_for_nodes": is_for_nodes, "ingress": ingress, "tags": tags, "egress": egress });
+    let DesiredGroup { name, is_for_nodes, ingress, tags, egress, own_egress } = wanted;
+    let fields = json!({
+        "is_for_nodes": is_for_nodes,
+        "ingress": ingress,
+        "tags": tags,
+        "egress": egress,
+        "own_egress": own_egress,
+    });
     (name.clone(), fields)
 }

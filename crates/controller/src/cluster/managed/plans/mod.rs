@@ -69,6 +69,7 @@ impl Clusters {
             return Err("no Cluster references the FooCluster yet".to_owned());
         }
         let mut state = self.state_for_plan(present).await?;
+        self.learn_connection(present, planned_network, &mut state).await;
         let before = self.inputs_for_plan(present, managed, &state).await.map(|(desired, ..)| desired);
         let (desired, now, forecast) =
             self.foresee_calls(planned, planned_network, &mut state, computes).await?;

@@ -5,6 +5,7 @@ use foo_calls::Violation;
 use foo_calls::report::Deletion;
 use foo_model::network::{CidrAssociation, Parts, Tags, Vpc};
 use foo_model::{AssociationId, Timestamp, VpcId};
+use foo_network::desired::Connection;
 use foo_network::{Memory, Recorded};
 
 /// A network without a part in AWS, and without the permission to create one: nothing was read.
@@ -16,6 +17,7 @@ fn begun(being_deleted: bool) -> (Desired, Observed, Plan) {
         begun_before: true,
         cluster: ("team-a", "prod"),
         kubernetes_cluster: None,
+        connection: &Connection::Separate,
         region: "eu-central-1",
         installation: "here",
         adopt_from: None,

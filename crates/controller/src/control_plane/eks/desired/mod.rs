@@ -4,6 +4,7 @@
 
 mod access;
 mod addons;
+mod custom_networking;
 mod partition;
 mod placement;
 #[cfg(test)]
@@ -121,7 +122,7 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
         entries: access::entries(eks, partition),
         node_profiles: known.node_profiles.clone(),
         nodes_settled: known.nodes_settled,
-        addons: addons::addons(eks),
+        addons: addons::addons(eks, known.network, known.region),
         maintenance: known.maintenance.clone(),
         pod_identities: access::pod_identities(eks),
         oidc_provider: eks.oidc_provider,

@@ -1,6 +1,6 @@
 use super::*;
 use foo_api::cluster::SubnetStatus;
-use foo_eks::desired::{AddonVersion, DesiredEntry, KnownSubnet, SubnetChoice};
+use foo_eks::desired::{AddonVersion, DesiredAddon, DesiredEntry, KnownSubnet, SubnetChoice};
 use foo_model::eks::{
     AccessPolicy, AccessScope, EndpointAccess, EntryKind, IdentityProviderSettings, Placement,
     ResolveConflicts,
@@ -202,6 +202,100 @@ fn add_ons_are_latest_and_keep_changes_of_others_by_default() {
     assert_eq!(cni.settings.configuration.as_deref(), Some(r#"{"env":{"ENABLE_PREFIX_DELEGATION":"true"}}"#));
     assert_eq!((cni.conflicts, cni.preserve), (ResolveConflicts::Overwrite, true));
     assert_eq!(cni.pod_identities.as_ref().unwrap().len(), 1);
+}
+
+/// A network with subnets for Pods in these zones, of those in which they are requested.
+fn with_pods(usable: &[&str], requested: &[&str]) -> NetworkStatus {
+    let subnet = |zone: &&str| {
+        json!({
+            "id": format!("subnet-{zone}"), "zone": format!("eu-central-1{zone}"), "public": false,
+            "name": format!("pods/eu-central-1{zone}"),
+        })
+    };
+    let resource =
+        |zone: &&str| json!({ "role": format!("subnet/pods/eu-central-1{zone}"), "state": "Ready" });
+    let status = json!({
+        "podSubnets": usable.iter().map(subnet).collect::<Vec<Value>>(),
+        "resources": requested.iter().map(resource).collect::<Vec<Value>>(),
+    });
+    serde_json::from_value(status).unwrap()
+}
+
+/// The VPC CNI with custom networking, and this configuration besides.
+fn custom(network: Option<&NetworkStatus>, values: &Value) -> DesiredAddon {
+    let known = Known { network, ..known() };
+    let addon = json!({ "name": "vpc-cni", "customNetworking": true, "configurationValues": values });
+    desired("v1.34.0", &eks(json!({ "addons": [addon] })), &known).unwrap().addons.remove("vpc-cni").unwrap()
+}
+
+fn configuration(addon: &DesiredAddon) -> Value {
+    serde_json::from_str(addon.settings.configuration.as_deref().unwrap()).unwrap()
+}
+
+#[test]
+fn custom_networking_names_the_subnet_for_pods_of_each_zone() {
+    let mut network = with_pods(&["a", "b"], &["a", "b"]);
+    let cni = custom(Some(&network), &json!({}));
+    let expected = json!({
+        "env": {
+            "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true",
+            "ENI_CONFIG_LABEL_DEF": "topology.kubernetes.io/zone",
+        },
+        "eniConfig": {
+            "create": true,
+            "region": "eu-central-1",
+            "subnets": { "eu-central-1a": { "id": "subnet-a" }, "eu-central-1b": { "id": "subnet-b" } },
+        },
+    });
+    assert_eq!((configuration(&cni), &cni.awaits), (expected, &None));
+    // An ENIConfig has one subnet.
+    let another = SubnetStatus {
+        id: "subnet-0".to_owned(),
+        name: Some("pods/more".to_owned()),
+        ..network.pod_subnets[0].clone()
+    };
+    network.pod_subnets.insert(0, another);
+    let cni = configuration(&custom(Some(&network), &json!({})));
+    assert_eq!(cni["eniConfig"]["subnets"]["eu-central-1a"]["id"], "subnet-a");
+}
+
+#[test]
+fn what_the_spec_has_of_custom_networking_stays() {
+    let written = json!({
+        "env": { "ENABLE_PREFIX_DELEGATION": "true", "ENI_CONFIG_LABEL_DEF": "example.com/eni" },
+        "eniConfig": { "subnets": { "eu-central-1a": { "securityGroups": ["sg-1"] } } },
+    });
+    let cni = configuration(&custom(Some(&with_pods(&["a"], &["a"])), &written));
+    let expected = json!({
+        "env": {
+            "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true",
+            "ENABLE_PREFIX_DELEGATION": "true",
+            "ENI_CONFIG_LABEL_DEF": "example.com/eni",
+        },
+        "eniConfig": {
+            "create": true,
+            "region": "eu-central-1",
+            "subnets": { "eu-central-1a": { "id": "subnet-a", "securityGroups": ["sg-1"] } },
+        },
+    });
+    assert_eq!(cni, expected);
+}
+
+#[test]
+fn custom_networking_waits_for_all_subnets_for_pods() {
+    let awaits = |network: Option<&NetworkStatus>| {
+        let cni = custom(network, &json!({ "env": { "A": "b" } }));
+        assert_eq!(configuration(&cni), json!({ "env": { "A": "b" } }));
+        cni.awaits.unwrap()
+    };
+    assert_eq!(awaits(None), "the FooCluster's network");
+    let missing = "subnet pods/eu-central-1b of the FooCluster's network";
+    assert_eq!(awaits(Some(&with_pods(&["a"], &["a", "b"]))), missing);
+    let without = awaits(Some(&network(&[("subnet-1", false)])));
+    assert!(without.starts_with("subnets of type Pods"), "{without}");
+    let mut removed = with_pods(&["a"], &["a", "b"]);
+    removed.resources[1].state = "NotRequested".to_owned();
+    assert_eq!(custom(Some(&removed), &json!({})).awaits, None);
 }
 
 #[test]

@@ -93,7 +93,7 @@ pub(super) fn fields(desired: &Desired, windows: &[MaintenanceWindow]) -> Fields
 }
 
 fn addon(wanted: &DesiredAddon) -> Value {
-    let DesiredAddon { version, settings, pod_identities, conflicts, preserve } = wanted;
+    let DesiredAddon { version, settings, pod_identities, conflicts, preserve, awaits } = wanted;
     let AddonSettings { configuration, service_account_role } = settings;
     let version = match version {
         AddonVersion::Latest => "the default of EKS",
@@ -106,5 +106,6 @@ fn addon(wanted: &DesiredAddon) -> Value {
         "pod_identities": pod_identities,
         "conflicts": conflicts,
         "preserve": preserve,
+        "awaits": awaits,
     })
 }

@@ -308,7 +308,11 @@ fn special_capacity_replaces_instances_and_the_order_of_licenses_does_not() {
             it.volumes = vec![api::DataVolume { device_name: "/dev/xvdb".into(), snapshot_id, volume }];
         }
     };
-    let changes: [&dyn Fn(&mut FooMachinePoolSpec); 14] = [
+    let in_block = |drain_lead_seconds| {
+        let block = Some(api::CapacityBlock { id: "x".to_owned(), drain_lead_seconds });
+        reserve(api::CapacityReservation { block, ..Default::default() })
+    };
+    let changes: [&dyn Fn(&mut FooMachinePoolSpec); 15] = [
         &|_| {},
         &place(api::Placement { group_name: text(), ..Default::default() }),
         &place(api::Placement { group_id: text(), ..Default::default() }),
@@ -323,11 +327,13 @@ fn special_capacity_replaces_instances_and_the_order_of_licenses_does_not() {
         &volume(None, None),
         &volume(Some("snap-1"), None),
         &volume(Some("snap-1"), Some(200)),
+        &in_block(1_800),
     ];
     let distinct: BTreeSet<_> = changes.iter().map(|change| set(change).to_string()).collect();
     assert_eq!(distinct.len(), changes.len(), "each is a change of its own");
     let other_order = set(&|it| it.license_configurations = vec!["b".into(), "a".into()]);
     assert_eq!(other_order, set(changes[10]));
+    assert_eq!(set(&in_block(600)), set(changes[14]), "when it is drained is no content");
 }
 
 #[test]

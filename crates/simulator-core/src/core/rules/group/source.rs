@@ -95,9 +95,20 @@ impl Region {
                     }
                 }
                 self.check_when_referred(&template, &overrides)?;
+                self.refuse_block(&template)?;
                 mixed_policy(template, overrides, given).map(LaunchSource::Mixed)
             }
         }
+    }
+
+    /// Auto Scaling User Guide, "Use Capacity Blocks for machine learning workloads": limitations.
+    fn refuse_block(&self, template: &TemplateRef) -> AwsResult<()> {
+        if self.template_version(template).is_ok_and(|version| version.data.is_block()) {
+            return Err(AwsError::validation(
+                "Capacity Blocks are not supported for Auto Scaling groups with a mixed instances policy.",
+            ));
+        }
+        Ok(())
     }
 
     fn resolve_template(&self, spec: &TemplateSpec) -> AwsResult<TemplateRef> {

@@ -68,6 +68,14 @@ impl Region {
                 "An Instance Refresh is in progress for the group.",
             ));
         }
+        // Auto Scaling User Guide, "Use Capacity Blocks for machine learning workloads": limitations.
+        if let LaunchSource::Template(template) = &group.source
+            && self.template_version(template)?.data.is_block()
+        {
+            return Err(AwsError::validation(
+                "You can't add a warm pool to an Auto Scaling group that uses a Capacity Block.",
+            ));
+        }
         let spot = match &group.source {
             LaunchSource::Template(template) => self.template_version(template)?.data.is_spot(),
             LaunchSource::Mixed(policy) => policy.on_demand_percentage < 100,
