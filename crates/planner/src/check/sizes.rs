@@ -153,7 +153,7 @@ pub(super) fn target(facts: &Facts<'_>, desired: u32) -> u32 {
 fn most_in_block(facts: &Facts<'_>) -> Option<u32> {
     let runs = facts.desired.goal == Goal::Run && !facts.awaits_adoption();
     let block = facts.desired.capacity_block.as_ref().filter(|_| runs)?;
-    let held = facts.group.map_or(0, |group| staying(facts, group));
+    let held = facts.group.map_or(0, |group| shown(facts, group));
     let Some(Some(found)) = facts.observed.capacity_block.seen() else { return Some(held) };
     let fits = found.kind == ReservationKind::CapacityBlock && found.instance_type == block.instance_type;
     let may_run = matches!(found.state(), ReservationState::Active | ReservationState::Unavailable);
@@ -174,6 +174,18 @@ fn most_in_block(facts: &Facts<'_>) -> Option<u32> {
 fn existing(facts: &Facts<'_>, group: &Group) -> u32 {
     let capacity = group.instances.iter().filter(|instance| instance.lifecycle.is_capacity());
     count(capacity.filter(|instance| !facts.ended_lately(&instance.id)))
+}
+
+/// Capacity of which neither Machine nor FooMachine is shown as being deleted. What the provider ended a moment ago may be among it: a block
+/// that has no capacity launches nothing in its place.
+fn shown(facts: &Facts<'_>, group: &Group) -> u32 {
+    let goes = |instance: &Instance| {
+        facts.observed.foo_machines.iter().filter(|it| it.instance == instance.id).any(|foo_machine| {
+            let machine = facts.machines.get(&foo_machine.name);
+            foo_machine.deletion.is_deleting() || machine.is_some_and(|it| it.deletion.is_deleting())
+        })
+    };
+    count(group.instances.iter().filter(|it| it.lifecycle.is_capacity() && !goes(it)))
 }
 
 /// Capacity of which neither Machine nor FooMachine is being deleted.
