@@ -6,8 +6,8 @@ use super::rule::{Found, Violation};
 use crate::action::{Action, GroupAction, InstanceAction, MachineAction, Precondition};
 use crate::desired::{Goal, Size};
 use crate::memory::EFFECT_DEADLINE;
-use foo_model::{Group, Instance, InstanceId, ReservationKind, ReservationState, count};
-use std::collections::BTreeMap;
+use foo_model::{FooMachine, Group, Instance, InstanceId, ReservationKind, ReservationState, count};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
@@ -179,13 +179,16 @@ fn existing(facts: &Facts<'_>, group: &Group) -> u32 {
 /// Capacity of which neither Machine nor FooMachine is shown as being deleted. What the provider ended a moment ago may be among it: a block
 /// that has no capacity launches nothing in its place.
 fn shown(facts: &Facts<'_>, group: &Group) -> u32 {
-    let goes = |instance: &Instance| {
-        facts.observed.foo_machines.iter().filter(|it| it.instance == instance.id).any(|foo_machine| {
-            let machine = facts.machines.get(&foo_machine.name);
-            foo_machine.deletion.is_deleting() || machine.is_some_and(|it| it.deletion.is_deleting())
-        })
-    };
-    count(group.instances.iter().filter(|it| it.lifecycle.is_capacity() && !goes(it)))
+    let foo_machines = facts.observed.foo_machines.iter();
+    let going = foo_machines.filter(|it| is_shown_deleting(facts, it)).map(|it| &it.instance);
+    let going: BTreeSet<&InstanceId> = going.collect();
+    count(group.instances.iter().filter(|it| it.lifecycle.is_capacity() && !going.contains(&it.id)))
+}
+
+/// Whether the caches show that a FooMachine, or its Machine, is being deleted.
+fn is_shown_deleting(facts: &Facts<'_>, foo_machine: &FooMachine) -> bool {
+    let machine = facts.machines.get(&foo_machine.name);
+    foo_machine.deletion.is_deleting() || machine.is_some_and(|machine| machine.deletion.is_deleting())
 }
 
 /// Capacity of which neither Machine nor FooMachine is being deleted.
@@ -203,10 +206,9 @@ pub(super) fn staying_instances<'s>(
         .foo_machines
         .iter()
         .map(|foo_machine| {
-            let machine = facts.machines.get(&foo_machine.name);
-            let machine_goes = machine.is_some_and(|machine| machine.deletion.is_deleting());
-            let noted = facts.deleted_lately(&foo_machine.name) && machine.is_some();
-            (&foo_machine.instance, foo_machine.deletion.is_deleting() || machine_goes || noted)
+            let name = &foo_machine.name;
+            let noted = facts.deleted_lately(name) && facts.machines.contains_key(name);
+            (&foo_machine.instance, is_shown_deleting(facts, foo_machine) || noted)
         })
         .collect();
     let capacity = group.instances.iter().filter(|instance| instance.lifecycle.is_capacity());

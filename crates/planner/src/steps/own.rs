@@ -9,7 +9,7 @@ use crate::situation::{AdoptionState, Situation, View, adoption, is_to_come};
 use crate::steps::warm_pool;
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{Applied, EventReason, HookName, Process, Timestamp, TopicArn};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// How soon the pool is planned again while a record may be of something that is not there any more: a read that shows nothing new wakes
@@ -123,17 +123,15 @@ pub(crate) fn record_applied(situation: &Situation<'_>, draft: &mut Draft) {
         Some(hooks) => hooks.keys().cloned().collect(),
         None => recorded.lifecycle_hooks.clone(),
     };
-    let left = recorded.lifecycle_hooks.iter().filter(|name| !hooks_known || has_hook(name)).cloned();
+    let left_hooks = kept(&recorded.lifecycle_hooks, hooks_known, has_hook);
     let topics = match &wanted.notifications {
         Some(topics) => topics.keys().cloned().collect(),
         None => recorded.notification_topics.clone(),
     };
-    let left_topics = recorded.notification_topics.iter();
-    let left_topics = left_topics.filter(|topic| !topics_known || has_topic(topic)).cloned();
-    let left_processes = recorded.suspended_processes.iter();
-    let left_processes = left_processes.filter(|it| !processes_known || is_suspended(it)).copied();
+    let left_topics = kept(&recorded.notification_topics, topics_known, has_topic);
+    let left_processes = kept(&recorded.suspended_processes, processes_known, is_suspended);
     let applied = Applied {
-        lifecycle_hooks: left.chain(hooks).collect(),
+        lifecycle_hooks: left_hooks.chain(hooks).collect(),
         suspended_processes: left_processes.chain(wanted.suspended.iter().copied()).collect(),
         notification_topics: left_topics.chain(topics).collect(),
         warm_pool: group.and_then(|group| warm_pool::record(situation, group)),
@@ -147,6 +145,15 @@ pub(crate) fn record_applied(situation: &Situation<'_>, draft: &mut Draft) {
     if applied != *recorded {
         draft.act(Stage::Own, PoolAction::RecordApplied { applied });
     }
+}
+
+/// What stays recorded of what may have left the spec: all while it is not known whether it is there, and then what is.
+fn kept<T: Clone>(
+    recorded: &BTreeSet<T>,
+    is_known: bool,
+    is_there: impl Fn(&T) -> bool,
+) -> impl Iterator<Item = T> {
+    recorded.iter().filter(move |it| !is_known || is_there(it)).cloned()
 }
 
 /// How many the spec names.
