@@ -86,7 +86,7 @@ enum Command {
     },
     /// Run `cargo test` on the workspace and end with one line that says how many tests passed and failed
     Test {
-        /// Arguments for `cargo test` instead of `--workspace --no-fail-fast`
+        /// Names of end-to-end programs (`e2e/story`; `e2e/`: all), or arguments for `cargo test`; none: all tests
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },

@@ -5,7 +5,11 @@
 //! and in each one program after the other; the lines of two lanes begin with `| ` and `: `. Only libtest's lines are read. The
 //! report ends with what each program took, in wall-clock and in processor time, and the longest tests.
 //!
-//! `cargo xtask test --before-a-release` runs the tests that are left out of every other run.
+//! The end-to-end tests are compiled as one program, and each of its modules is run and reported as a program of its own: `e2e/story`
+//! is the module `story`.
+//!
+//! `cargo xtask test --before-a-release` runs the tests that are left out of every other run, `cargo xtask test e2e/story e2e/eks` these
+//! programs, and `cargo xtask test e2e/` all that are end to end.
 
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
@@ -18,6 +22,13 @@ use std::time::Instant;
 
 /// The folder of the package whose tests wait for real components.
 const END_TO_END: &str = "tests/e2e";
+
+/// The program with the tests of [`END_TO_END`]. Each of its modules runs as a process of its own, because a world that tests share
+/// stays until their process ends.
+const END_TO_END_PROGRAM: &str = "e2e/e2e";
+
+/// How the names of those processes begin.
+const END_TO_END_NAMES: &str = "e2e/";
 
 /// How the lines of each lane begin in which programs wait. Three lanes keep two processors busy; with four, tests only wait for
 /// each other, and deadlines with them.
@@ -122,6 +133,12 @@ const UNIT_TESTS: [&str; 1] = ["--lib"];
 /// All other tests, and the examples.
 const OTHER_TESTS: [&str; 4] = ["--bins", "--examples", "--test", "*"];
 
+/// [`END_TO_END_PROGRAM`] alone.
+const END_TO_END_TESTS: [&str; 2] = ["--test", "e2e"];
+
+/// How many arguments of a command a message has: names of tests may follow.
+const SHOWN: usize = 5;
+
 /// How many of the longest tests the report lists.
 const LONGEST: usize = 20;
 
@@ -135,6 +152,8 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<ExitCode> {
     let when = if arguments == [ONLY_BEFORE_A_RELEASE] { When::BeforeARelease } else { When::Always };
     if arguments.is_empty() || when == When::BeforeARelease {
         whole(root, when, &total)?;
+    } else if arguments.iter().all(|argument| argument.starts_with(END_TO_END_NAMES)) {
+        end_to_end(root, arguments, &total)?;
     } else {
         let mut command = cargo(root);
         add(&total, listen("", command.args(OPTIMISED).arg("test").args(arguments))?.0);
@@ -174,14 +193,29 @@ fn whole(root: &Path, when: When, total: &Mutex<Total>) -> Result<()> {
     if when == When::BeforeARelease {
         programs.retain(|program| !program.before_a_release().is_empty());
     }
-    let (mut waiting, computing): (Vec<Program>, Vec<Program>) =
-        programs.into_iter().partition(Program::waits);
-    waiting.sort_by_key(Program::place);
+    let (waiting, computing): (Vec<Program>, Vec<Program>) = programs.into_iter().partition(Program::waits);
     if when == When::Always {
         let examples = ["test", "--workspace", "--doc", "--no-fail-fast"];
         add(total, listen("", cargo(root).args(OPTIMISED).args(examples))?.0);
     }
     computing.into_iter().try_for_each(|program| program.run("", when, total))?;
+    in_lanes(waiting, when, total)
+}
+
+/// Builds and runs the end-to-end programs whose names begin like one of these, as a run of all tests does.
+fn end_to_end(root: &Path, names: &[String], total: &Mutex<Total>) -> Result<()> {
+    let mut programs = built(root, &OPTIMISED, &END_TO_END_TESTS)?;
+    let is_called = |program: &Program, name: &str| program.name.starts_with(name);
+    for name in names {
+        ensure!(programs.iter().any(|program| is_called(program, name)), "no test program is called {name}");
+    }
+    programs.retain(|program| names.iter().any(|name| is_called(program, name)));
+    in_lanes(programs, When::Always, total)
+}
+
+/// Runs programs that wait, in their lanes.
+fn in_lanes(mut waiting: Vec<Program>, when: When, total: &Mutex<Total>) -> Result<()> {
+    waiting.sort_by_key(Program::place);
     let waiting = Mutex::new(waiting.into_iter());
     let next = || waiting.lock().ok().and_then(|mut programs| programs.next());
     std::thread::scope(|scope| {
@@ -197,7 +231,7 @@ fn whole(root: &Path, when: When, total: &Mutex<Total>) -> Result<()> {
     })
 }
 
-/// A test program that cargo built.
+/// A test program that cargo built, or a module of it.
 #[derive(Debug, PartialEq, Eq)]
 struct Program {
     /// For people.
@@ -205,6 +239,16 @@ struct Program {
     /// Its package's, where cargo would run it.
     folder: PathBuf,
     executable: PathBuf,
+    /// The module whose tests it runs; `None`: it runs all.
+    module: Option<Module>,
+}
+
+/// A module at the root of a test program.
+#[derive(Debug, PartialEq, Eq)]
+struct Module {
+    name: String,
+    /// Names of its tests as seen from there.
+    tests: Vec<String>,
 }
 
 /// What cargo says of each thing that it built.
@@ -247,7 +291,11 @@ fn built(root: &Path, settings: &[&str], targets: &[&str]) -> Result<Vec<Program
         .context("running cargo test --no-run")?;
     ensure!(output.status.success(), "the tests do not build");
     let text = String::from_utf8(output.stdout).context("cargo wrote something else than UTF-8")?;
-    Ok(text.lines().filter_map(program).collect())
+    let mut programs = Vec::new();
+    for built in text.lines().filter_map(program) {
+        programs.extend(built.processes()?);
+    }
+    Ok(programs)
 }
 
 /// The test program that a line of cargo's messages is about, if it is about one.
@@ -256,10 +304,41 @@ fn program(line: &str) -> Option<Program> {
     let executable = artifact.executable.filter(|_| artifact.profile.test)?;
     let folder = artifact.manifest_path.parent()?.to_owned();
     let package = folder.file_name()?.to_string_lossy().into_owned();
-    Some(Program { name: format!("{package}/{}", artifact.target.name), folder, executable })
+    Some(Program { name: format!("{package}/{}", artifact.target.name), folder, executable, module: None })
 }
 
 impl Program {
+    /// What is run of it, each part as a process of its own.
+    fn processes(self) -> Result<Vec<Self>> {
+        if self.name != END_TO_END_PROGRAM {
+            return Ok(vec![self]);
+        }
+        let output = Command::new(&self.executable)
+            .current_dir(&self.folder)
+            .args(["--list", "--format", "terse"])
+            .stderr(Stdio::inherit())
+            .output()
+            .with_context(|| format!("listing the tests of {}", self.name))?;
+        ensure!(output.status.success(), "{} does not list its tests", self.name);
+        self.modules(&String::from_utf8_lossy(&output.stdout))
+    }
+
+    /// Each of its modules. `list`: libtest's lines, `module::test: test`.
+    fn modules(&self, list: &str) -> Result<Vec<Self>> {
+        let mut modules = BTreeMap::<&str, Vec<String>>::new();
+        for path in list.lines().filter_map(|line| line.strip_suffix(": test")) {
+            let (module, test) = path.split_once("::").with_context(|| format!("{path} is in no module"))?;
+            modules.entry(module).or_default().push(test.to_owned());
+        }
+        let process = |(module, tests): (&str, Vec<String>)| Self {
+            name: format!("{END_TO_END_NAMES}{module}"),
+            folder: self.folder.clone(),
+            executable: self.executable.clone(),
+            module: Some(Module { name: module.to_owned(), tests }),
+        };
+        Ok(modules.into_iter().map(process).collect())
+    }
+
     fn waits(&self) -> bool {
         self.is_end_to_end() || WAITING_TOO.iter().any(|name| self.name.starts_with(name))
     }
@@ -279,23 +358,44 @@ impl Program {
         own.map_or(&[], |(_, tests)| tests)
     }
 
+    /// libtest's arguments for the tests that run now.
+    fn selection(&self, when: When) -> Vec<String> {
+        let before = self.before_a_release();
+        match (&self.module, when) {
+            (None, When::Always) => {
+                before.iter().flat_map(|tests| ["--skip", tests]).map(str::to_owned).collect()
+            }
+            (None, When::BeforeARelease) => before.iter().copied().map(str::to_owned).collect(),
+            (Some(module), _) => {
+                let only_before = |test: &str| before.iter().any(|tests| test.starts_with(tests));
+                let now = |test: &&String| only_before(test) == (when == When::BeforeARelease);
+                let names = module.tests.iter().filter(now).map(|test| format!("{}::{test}", module.name));
+                // Exactly: names of other modules contain this one's. Its own is that of no test: without a name, libtest runs all.
+                ["--exact".to_owned(), module.name.clone()].into_iter().chain(names).collect()
+            }
+        }
+    }
+
+    /// The name of one of its tests as seen from its module.
+    fn within<'n>(&self, test: &'n str) -> &'n str {
+        let module = self.module.as_ref();
+        module.and_then(|it| test.strip_prefix(it.name.as_str())?.strip_prefix("::")).unwrap_or(test)
+    }
+
     fn run(&self, lane: &str, when: When, total: &Mutex<Total>) -> Result<()> {
         let started = Instant::now();
         let mut command = Command::new(&self.executable);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         // How long each test takes is still unstable in libtest, which reads this variable as the compiler does.
         command.env("RUSTC_BOOTSTRAP", "1").args(["-Z", "unstable-options", "--report-time"]);
-        match when {
-            When::Always => command.args(self.before_a_release().iter().flat_map(|tests| ["--skip", tests])),
-            When::BeforeARelease => command.args(self.before_a_release()),
-        };
+        command.args(self.selection(when));
         if LONG_WAITS.contains(&self.name.as_str()) {
             command.env("RUST_TEST_THREADS", WAITING_AT_A_TIME);
         }
         println!("{lane}== {}", self.name);
         let (mut own, processor) = listen(lane, &mut command)?;
         let names = own.tests.iter_mut().map(|(_, name)| name).chain(&mut own.failures);
-        names.for_each(|name| *name = format!("{} {name}", self.name));
+        names.for_each(|name| *name = format!("{} {}", self.name, self.within(name)));
         let wall = started.elapsed().as_secs();
         own.programs.insert(self.name.clone(), Took { wall, processor });
         if when == When::BeforeARelease && own.passed == 0 && own.failed == 0 {
@@ -331,7 +431,9 @@ fn listen(lane: &str, command: &mut Command) -> Result<(Total, Option<f64>)> {
     let status = child.wait().context("waiting for a test program")?;
     if !status.success() && own.failed == 0 {
         own.failed = 1;
-        own.failures.push(format!("{command:?} ended with {status}: it did not build or was killed"));
+        let shown: Vec<_> =
+            std::iter::once(command.get_program()).chain(command.get_args().take(SHOWN)).collect();
+        own.failures.push(format!("{shown:?} ended with {status}: it did not build or was killed"));
     }
     Ok((own, processor))
 }
@@ -429,95 +531,4 @@ impl Total {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_counts_of_all_binaries_are_added() {
-        let mut total = Total::default();
-        for line in [
-            "running 3 tests",
-            "test a::b ... ok <0.250s>",
-            "test a::c ... FAILED <12.500s>",
-            "test a::d ... FAILED",
-            "test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
-            "test result: ok. 40 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out; finished in 1.25s",
-            "test result: what a test printed",
-        ] {
-            let mut own = Total::default();
-            own.read(line);
-            total.add(own);
-        }
-        let failures = vec!["a::c".to_owned(), "a::d".to_owned()];
-        let tests = vec![(0.25, "a::b".to_owned()), (12.5, "a::c".to_owned())];
-        assert_eq!(total, Total { passed: 42, failed: 1, ignored: 2, failures, tests, ..Total::default() });
-    }
-
-    #[test]
-    fn the_report_names_programs_and_the_longest_tests() {
-        let mut total = Total::default();
-        total.programs.insert("a/short".to_owned(), Took { wall: 2, processor: Some(1.6) });
-        total.programs.insert("a/long".to_owned(), Took { wall: 30, processor: None });
-        total.tests = (0..30_u8).map(|n| (f64::from(n), format!("test_{n}"))).collect();
-        let mut out = Vec::new();
-        total.report(&mut out).unwrap();
-        let out = String::from_utf8(out).unwrap();
-        let lines: Vec<&str> = out.lines().filter(|line| !line.is_empty()).collect();
-        assert_eq!(lines.len(), 1 + 2 + 1 + LONGEST, "{out}");
-        assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), ["30", "a/long"]);
-        assert_eq!(lines[2].split_whitespace().collect::<Vec<_>>(), ["2", "2", "a/short"]);
-        assert_eq!(lines[4].split_whitespace().collect::<Vec<_>>(), ["29.0", "test_29"]);
-    }
-
-    #[test]
-    fn the_processor_time_of_a_program_includes_that_of_its_children() {
-        let work = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
-        let script = format!("sh -c '{work}'; {work}");
-        let (_, took) = listen("", Command::new("sh").args(["-c", &script])).unwrap();
-        assert!(took.is_none_or(|seconds| seconds > 0.0), "{took:?}");
-    }
-
-    #[test]
-    fn a_test_program_is_what_cargo_built_for_tests() {
-        let line = |test: bool| {
-            format!(
-                r#"{{"reason":"compiler-artifact","manifest_path":"/x/tests/e2e/Cargo.toml","target":{{"name":"story"}},
-                    "profile":{{"test":{test}}},"executable":"/x/story-1"}}"#
-            )
-        };
-        let found = program(&line(true)).unwrap();
-        assert_eq!((found.name.as_str(), found.is_end_to_end(), found.waits()), ("e2e/story", true, true));
-        assert_eq!(program(&line(false)), None);
-        assert_eq!(program(r#"{"reason":"build-finished","success":true}"#), None);
-    }
-
-    /// Those that match no test would be skipped for nothing, and run never.
-    #[test]
-    fn what_only_runs_before_a_release_exists() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        for (program, selected) in BEFORE_A_RELEASE {
-            let (package, name) = program.split_once('/').unwrap();
-            let packages = if END_TO_END.ends_with(package) { "tests" } else { "crates" };
-            let folder = root.join(packages).join(package).join("tests").join(name);
-            for tests in selected {
-                let (modules, test) = tests.rsplit_once("::").unwrap_or(("", tests));
-                let mut file = folder.clone();
-                file.extend(modules.split("::").filter(|module| !module.is_empty()));
-                file.set_extension("rs");
-                let source = std::fs::read_to_string(file).unwrap();
-                let is_test = |before: &str| before.lines().last().is_some_and(|line| line.contains("test"));
-                let found = source
-                    .match_indices(&format!("fn {test}"))
-                    .any(|(at, _)| is_test(source[..at].trim_end_matches("async ").trim_end()));
-                assert!(found, "{program} has no {tests}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_command_that_is_killed_is_a_failure() {
-        let script = "echo 'test result: ok. 3 passed; 0 failed'; kill -9 $$";
-        let (total, _) = listen("", Command::new("sh").args(["-c", script])).unwrap();
-        assert_eq!((total.passed, total.failed, total.failures.len()), (3, 1, 1));
-    }
-}
+mod tests;

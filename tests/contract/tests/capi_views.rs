@@ -10,9 +10,9 @@
     reason = "helpers of tests: what is not as expected is a failure"
 )]
 
-mod common;
 mod schema_source;
 
+use super::common;
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use kube::Resource;
 use schema_source::{Amount, read};

@@ -6,14 +6,11 @@
     reason = "helpers of tests: what is not as expected is a failure"
 )]
 
-#[path = "release/chart.rs"]
 mod chart;
-mod common;
-#[path = "release/image.rs"]
 mod image;
-#[path = "release/variables.rs"]
 mod variables;
 
+use super::common;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use std::path::Path;

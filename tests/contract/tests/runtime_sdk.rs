@@ -3,8 +3,7 @@
 //! to the letter except the order of fields; and the catalogue has the same hooks, neither more nor fewer.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 
-mod common;
-
+use super::common;
 use foo_runtime_sdk::hooks::{self, CATALOGUE, Hook, Row, path};
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,12 +1,16 @@
 //! End-to-end tests on real components: how a test gets its world.
 //!
-//! A world takes 15 s to start and 700 MB, so all tests of one binary share one, in parallel. Each works in a Cluster
+//! A world takes 15 s to start and 700 MB, so the tests of one module share one, in parallel. Each works in a Cluster
 //! and a namespace with a name of its own:
 //!
 //! ```no_run
+//! # use foo_e2e::SharedWorld;
+//! # use foo_testbed::world::WorldOptions;
+//! static WORLD: SharedWorld = SharedWorld::new(module_path!(), WorldOptions::default);
+//!
 //! #[test]
 //! fn a_pool_of_two_has_two_machines() {
-//!     foo_e2e::in_world(async |world| {
+//!     WORLD.run(async |world| {
 //!         let pool = world.cluster("two-machines").await?.pool("workers", 2).await?;
 //!         let view = pool.settles_at(2).await?;
 //!         assert_eq!(view.machines.len(), 2);
@@ -15,70 +19,37 @@
 //! }
 //! ```
 //!
-//! A test that stops a manager, adds faults to AWS or changes an image disturbs the others: it belongs into a binary of
-//! its own. After each test nothing may have been lost undrained, and no manager may have asked for what its
-//! ClusterRole does not give, by whichever test.
+//! A test that stops a manager, adds faults to AWS or changes an image disturbs the others: it belongs into a module of
+//! its own, or runs on [`Worlds`]. Worlds stay until their process ends, and a process has those of one module of
+//! `tests/main.rs`: `cargo xtask test` starts a process for each. After each test nothing may have been lost undrained,
+//! and no manager may have asked for what its ClusterRole does not give, by whichever test.
 
 pub mod autoscaler;
 pub mod document;
 pub mod odd;
 mod set;
+mod shared;
 mod worlds;
 
 pub use set::set;
+pub use shared::SharedWorld;
 pub use worlds::Worlds;
 
-use anyhow::{Context as _, Result};
-use foo_testbed::world::WorldOptions;
+use anyhow::{Result, ensure};
 use foo_testbed::{Printed, Probe, World, wait_until};
-use std::sync::LazyLock;
-use std::time::{Duration, Instant};
+use std::sync::{LazyLock, OnceLock};
+use std::time::Duration;
 use tokio::runtime::Runtime;
-use tokio::sync::OnceCell;
 
 /// All tests run on the runtime of their world: its connections and kubelets live there.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(start_runtime);
-static WORLD: OnceCell<Result<World, String>> = OnceCell::const_new();
+/// The module of `tests/main.rs` whose worlds this process has.
+static MODULE: OnceLock<&str> = OnceLock::new();
 
 #[expect(clippy::expect_used, reason = "no test can run without")]
 fn start_runtime() -> Runtime {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(2).enable_all().build().expect("a runtime")
-}
-
-/// Runs a test in the world of this binary; the first one starts it.
-///
-/// # Panics
-/// The test failed; the world's logs stay.
-pub fn in_world(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
-    in_world_with(WorldOptions::default(), test);
-}
-
-/// The same in a world with these options. All tests of a binary must ask for the same: the first one starts it.
-///
-/// # Panics
-/// The test failed; the world's logs stay.
-pub fn in_world_with(options: WorldOptions, test: impl AsyncFnOnce(&'static World) -> Result<()>) {
-    RUNTIME.block_on(async {
-        let world = WORLD.get_or_init(async || start(options).await.map_err(|error| format!("{error:#}")));
-        match world.await {
-            Ok(world) => {
-                let watch = Watch(world);
-                let started = Instant::now();
-                let outcome = test(world)
-                    .await
-                    .and_then(|()| world.check_nothing_undrained())
-                    .and_then(|()| world.check_nothing_forbidden());
-                println!("took {:.0} s", started.elapsed().as_secs_f32());
-                if outcome.is_err() {
-                    println!("{}", world.shows().await);
-                }
-                fail_on(outcome);
-                drop(watch);
-            }
-            Err(error) => fail_on(Err(anyhow::Error::msg(error.clone()))),
-        }
-    });
 }
 
 /// Runs a test that creates its own world, or none.
@@ -128,8 +99,16 @@ pub async fn kubectl_foo_with(
     world.api().run("kubectl", arguments, &env, stdin).await
 }
 
-async fn start(options: WorldOptions) -> Result<World> {
-    World::start(options).await.context("starting the world")
+/// Fails if this process has worlds of another module: the memory of a machine is not enough for those of all modules.
+/// `path`: that of a module of the tests, or of one below it.
+fn has_worlds_of(path: &'static str) -> Result<()> {
+    let module = path.split("::").nth(1).unwrap_or(path);
+    let first = *MODULE.get_or_init(|| module);
+    ensure!(
+        first == module,
+        "this process has the worlds of {first} until it ends; for a process each: cargo xtask test e2e/{first} e2e/{module}"
+    );
+    Ok(())
 }
 
 #[expect(clippy::panic, reason = "how a test fails")]

@@ -1,7 +1,7 @@
 //! Worlds for tests that disturb others: each test has one to itself while it runs, and they are used one after the
 //! other.
 
-use crate::{RUNTIME, fail_on};
+use crate::{RUNTIME, Watch, fail_on, has_worlds_of};
 use anyhow::{Error, Result};
 use foo_testbed::World;
 use foo_testbed::world::WorldOptions;
@@ -10,7 +10,10 @@ use std::time::Instant;
 use tokio::sync::{Mutex, MutexGuard, OnceCell};
 
 /// As many worlds as tests shall run at a time.
-pub struct Worlds<const N: usize>([Slot; N]);
+pub struct Worlds<const N: usize> {
+    module: &'static str,
+    slots: [Slot; N],
+}
 
 struct Slot {
     turn: Mutex<()>,
@@ -18,9 +21,12 @@ struct Slot {
 }
 
 impl<const N: usize> Worlds<N> {
-    /// None has been started yet.
-    pub const fn new() -> Self {
-        Self([const { Slot { turn: Mutex::const_new(()), world: OnceCell::const_new() } }; N])
+    /// None has been started yet. `module`: `module_path!()`.
+    pub const fn new(module: &'static str) -> Self {
+        Self {
+            module,
+            slots: [const { Slot { turn: Mutex::const_new(()), world: OnceCell::const_new() } }; N],
+        }
     }
 
     /// Runs a test in a world that no other caller uses meanwhile; what earlier ones left is still there. All tests
@@ -29,12 +35,13 @@ impl<const N: usize> Worlds<N> {
     /// # Panics
     /// The test failed; the world's logs stay.
     pub fn run(&'static self, options: WorldOptions, test: impl AsyncFnOnce(&'static World) -> Result<()>) {
+        fail_on(has_worlds_of(self.module));
         RUNTIME.block_on(async {
             let (slot, turn) = self.free().await;
             let start = async || World::start(options).await.map_err(|error| format!("{error:#}"));
             let outcome = match slot.world.get_or_init(start).await {
                 Ok(world) => {
-                    let watch = crate::Watch(world);
+                    let watch = Watch(world);
                     let started = Instant::now();
                     let outcome = test(world)
                         .await
@@ -56,13 +63,7 @@ impl<const N: usize> Worlds<N> {
 
     /// Whichever world is free first.
     async fn free(&'static self) -> (&'static Slot, MutexGuard<'static, ()>) {
-        let turns = self.0.iter().map(|slot| Box::pin(async move { (slot, slot.turn.lock().await) }));
+        let turns = self.slots.iter().map(|slot| Box::pin(async move { (slot, slot.turn.lock().await) }));
         select_all(turns).await.0
-    }
-}
-
-impl<const N: usize> Default for Worlds<N> {
-    fn default() -> Self {
-        Self::new()
     }
 }

@@ -4,12 +4,11 @@
 //! `make chaos` runs the storm for as long as one likes: `CHAOS_MINUTES`, `CHAOS_SIZE` and `CHAOS_SEED` set how
 //! long, how many, and which accidents.
 
-#[path = "chaos/accidents.rs"]
 mod accidents;
 
 use accidents::{Accident, Surroundings};
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::{Worlds, in_world_with};
+use foo_e2e::{SharedWorld, Worlds};
 use foo_simulator::core::catalogue::{Boot, IMAGE_X86_64_NEWER};
 use foo_simulator::core::chance::Chance;
 use foo_testbed::world::kinds::{Kind, number, text};
@@ -18,8 +17,9 @@ use foo_testbed::{World, on_this_machine};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
+static WORLD: SharedWorld = SharedWorld::new(module_path!(), with_events);
 /// The storm has a world to itself: its accidents must not affect the other tests.
-static STORM: Worlds<1> = Worlds::new();
+static STORM: Worlds<1> = Worlds::new(module_path!());
 /// A roll-out of a few instances under chaos takes minutes.
 const PATIENCE: Duration = Duration::from_mins(12);
 
@@ -42,7 +42,7 @@ async fn requests(pool: &Pool<'_>, spec: Value) -> Result<()> {
 /// A recommendation to replace an instance keeps new pods away from its Node.
 #[test]
 fn the_node_of_an_instance_at_risk_is_cordoned() {
-    in_world_with(with_events(), async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("at-risk").await?;
         let pool = cluster
             .pool_with("workers", 2, |_, foo_pool| {
@@ -70,7 +70,7 @@ fn the_node_of_an_instance_at_risk_is_cordoned() {
 /// A bad image under a disruption budget: it is marked as failed and rolled back, and no pod is affected.
 #[test]
 fn a_bad_image_is_rolled_back_and_what_serves_stays() {
-    in_world_with(with_events(), async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("bad-image").await?;
         let pool = cluster
             .pool_with("workers", 5, |_, foo_pool| {

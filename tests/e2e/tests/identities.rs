@@ -4,14 +4,16 @@
 //! In a world of its own, because as soon as AWS knows one key it refuses all others.
 
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::in_world;
+use foo_e2e::SharedWorld;
 use foo_simulator::{AccessKey, Role};
 use foo_testbed::World;
 use foo_testbed::world::kinds::{Kind, text, until_condition};
-use foo_testbed::world::{Cluster, Pool};
+use foo_testbed::world::{Cluster, Pool, WorldOptions};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
+
+static WORLD: SharedWorld = SharedWorld::new(module_path!(), WorldOptions::default);
 
 const NAMESPACE: &str = "team";
 const SECRET: &str = "team-keys";
@@ -52,7 +54,7 @@ fn who_changed_anything(world: &World) -> BTreeSet<String> {
 
 #[test]
 fn a_cluster_lives_on_its_own_identity_and_survives_the_rotation_of_its_key() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         knows(world, OWN_KEY);
         knows(world, FIRST_KEY);
         let role = json!({"name": "team-pools", "trusts": [FIRST_KEY.0], "external_id": "of-the-team"});

@@ -1,15 +1,16 @@
 //! The manager's own life: how it exits and restarts. In a world of its own, because that disturbs other tests.
 
-#[path = "manager/collector.rs"]
 mod collector;
 
 use anyhow::{Context as _, Result, ensure};
 use collector::Collector;
-use foo_e2e::in_world;
+use foo_e2e::SharedWorld;
 use foo_testbed::world::kinds::text;
-use foo_testbed::world::{Manager, QUIET_PERIOD, SOON};
+use foo_testbed::world::{Manager, QUIET_PERIOD, SOON, WorldOptions};
 use foo_testbed::{Probe, World, nothing_happens, wait_until};
 use serde_json::{Value, json};
+
+static WORLD: SharedWorld = SharedWorld::new(module_path!(), WorldOptions::default);
 
 const LEASE: [&str; 6] = [
     "get",
@@ -29,7 +30,7 @@ async fn leader(world: &World) -> Result<String> {
 /// SIGTERM: the lease is given back, so that the next manager need not wait for its end. The next one sends traces.
 #[test]
 fn it_shuts_down_in_order_and_its_successor_changes_nothing_that_is_settled() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let pool = world.cluster("succession").await?.pool("workers", 2).await?;
         pool.settles_at(2).await?;
         let first = leader(world).await?;
@@ -69,7 +70,7 @@ fn it_shuts_down_in_order_and_its_successor_changes_nothing_that_is_settled() {
 /// `docs/operations/logs.md`.
 #[test]
 fn users_with_the_role_change_the_log_level_while_the_manager_runs() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let manager = world.manager();
         let writer = another_user(world, "log-level", Some("foo-log-level-writer")).await?;
         let debugger = another_user(world, "debugger", Some("foo-debug-reader")).await?;
@@ -101,7 +102,7 @@ fn users_with_the_role_change_the_log_level_while_the_manager_runs() {
 /// What every test here relies on: that a right a manager lacks would be seen.
 #[test]
 fn requests_beyond_a_role_are_refused_and_audited() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         world.check_nothing_forbidden()?;
         let kubeconfig = world.rig().service_account_kubeconfig("foo-system", "default").await?;
         let kubeconfig = format!("--kubeconfig={}", kubeconfig.display());
@@ -151,7 +152,7 @@ async fn has_access(manager: &Manager, token: &str, expected: (u16, u16)) -> Res
 /// With the rights that a release gives its managers, and the roles that it has for others.
 #[test]
 fn diagnostics_are_for_users_that_the_api_server_authorizes() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let foreign = another_user(world, "other", None).await?;
         for (manager, prefix) in [
             (world.manager(), "foo-"),
@@ -179,7 +180,7 @@ fn diagnostics_are_for_users_that_the_api_server_authorizes() {
 #[test]
 fn metrics_and_pages_show_the_objects_of_every_kind() {
     const NAME: &str = "kinds";
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster(NAME).await?;
         let pool = cluster.pool(NAME, 1).await?;
         let identity = json!({
@@ -270,7 +271,7 @@ async fn token_of_scraper(world: &World) -> Result<String> {
 /// docs/operations/metrics.md describes how to rotate it.
 #[test]
 fn the_token_that_deploy_monitoring_creates_scrapes_metrics_and_so_does_the_next_one() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let token = token_of_scraper(world).await?;
         has_access(world.manager(), &token, (200, 403)).await?;
         let file = xtask::root().join("deploy/monitoring/scraper.yaml").display().to_string();

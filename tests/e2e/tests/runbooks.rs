@@ -1,15 +1,10 @@
 //! docs/operations/runbooks, followed step by step. Stores, API servers and managers are stopped here, so each test has
 //! a world to itself.
 
-#[path = "runbooks/backup.rs"]
 mod backup;
-#[path = "runbooks/crds.rs"]
 mod crds;
-#[path = "runbooks/networks.rs"]
 mod networks;
-#[path = "runbooks/restored.rs"]
 mod restored;
-#[path = "runbooks/short.rs"]
 mod short;
 
 use anyhow::{Result, ensure};
@@ -25,7 +20,7 @@ const RESTORED: &str = "docs/operations/runbooks/restored.md";
 /// Restarted managers, drains that core reads every 20 s, and all of it on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-static WORLDS: Worlds<2> = Worlds::new();
+static WORLDS: Worlds<2> = Worlds::new(module_path!());
 
 /// Plays in a world in which managers that end by themselves are started again.
 fn run_alone(test: impl AsyncFnOnce(&'static World) -> Result<()>) {

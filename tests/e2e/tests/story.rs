@@ -1,6 +1,5 @@
 //! The main job, end to end: what `make demo ONCE=1` runs, as a test, and what its world is good for afterwards.
 
-#[path = "story/tutorial.rs"]
 mod tutorial;
 
 use anyhow::{Context as _, Result};

@@ -10,16 +10,13 @@
 
 #![expect(clippy::indexing_slicing, reason = "an index into JSON creates the field, or fails the test")]
 
-#[path = "tenants/control_planes.rs"]
 mod control_planes;
-#[path = "tenants/namespaced.rs"]
 mod namespaced;
-#[path = "tenants/odd_times.rs"]
 mod odd_times;
-#[path = "tenants/pools.rs"]
 mod pools;
 
 use anyhow::{Context as _, Result};
+use foo_e2e::SharedWorld;
 use foo_testbed::world::kinds::{self, Kind, condition};
 use foo_testbed::world::{Cluster, SOON, World, WorldOptions, manifests};
 use foo_testbed::{Probe, wait_until};
@@ -28,11 +25,13 @@ use serde_json::{Value, json};
 /// The user that all attempts are made as.
 const TENANT: &str = "tina";
 
-/// The world of this binary.
-fn among_tenants(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
+static WORLD: SharedWorld = SharedWorld::new(module_path!(), options);
+
+/// A manager that requires identities.
+fn options() -> WorldOptions {
     let mut options = WorldOptions::default();
     options.manager_args.push("--require-identity".to_owned());
-    foo_e2e::in_world_with(options, test);
+    options
 }
 
 /// A namespace in which [`TENANT`] has the permissions that users usually have in their own.

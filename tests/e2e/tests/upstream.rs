@@ -4,11 +4,10 @@
 //! A few are run with all other tests; `make conformance` runs all (`FOO_SPECS=whole`) and prints which specs of
 //! Cluster API are not among them, and why. Part of a name in `FOO_SPECS` selects those that have it.
 
-#[path = "upstream/extension.rs"]
 mod extension;
 
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::{in_world_with, set};
+use foo_e2e::{SharedWorld, set};
 use foo_simulator::core::catalogue::IMAGE_X86_64_NEWER;
 use foo_testbed::world::network::ids;
 use foo_testbed::world::{IMAGE, PoolName, RELEASE, WorldOptions, manifests};
@@ -32,9 +31,11 @@ const TOPOLOGY: &str = "topology";
 /// For one spec. The steps of a spec have five minutes each.
 const DEADLINE: Duration = Duration::from_mins(20);
 
+static WORLD: SharedWorld = SharedWorld::new(module_path!(), options);
+
 #[test]
 fn the_end_to_end_specs_of_cluster_api_pass() {
-    in_world_with(options(), async |world| {
+    WORLD.run(async |world| {
         let program = world.api().tools().program("capi-specs");
         ensure!(program.exists(), "there is no {}: run hack/tools/build.sh", program.display());
         let all = foo_testbed::run(&program, [""; 0], &[], "").await?.stdout;

@@ -1,6 +1,6 @@
 //! docs/reference/template-variables.md documents every variable that clusterctl finds in the release.
 
-use crate::{Release, VERSION};
+use super::{Release, VERSION};
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! The habits that cost Nodes elsewhere: taking back too much, counting down twice, restarting halfway, flapping.
 
-use crate::writes::{deaths, leaves_sizes_alone, only_evicted_from};
+use super::WORLD;
+use super::writes::{deaths, leaves_sizes_alone, only_evicted_from};
 use anyhow::Result;
 use foo_e2e::autoscaler::{Autoscaler, MARK, in_bounds, node_group};
-use foo_e2e::in_world;
 use foo_testbed::world::kinds::{Kind, text};
 use foo_testbed::world::{
     AFTER_DRAIN, GROUP_LABEL, MachineView, Pool, PoolView, QUIET_PERIOD, REGION, SOON, World,
@@ -37,7 +37,7 @@ fn is_deleting(view: &PoolView, machine: &MachineView) -> bool {
 /// for 4 again.
 #[test]
 fn a_cancelled_scale_out_spares_the_node_that_joined() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let instance_type = "m6i.large";
         set_room(world, instance_type, Some(1))?;
         let cluster = world.cluster("ca-takes-back").await?;
@@ -73,7 +73,7 @@ fn a_cancelled_scale_out_spares_the_node_that_joined() {
 /// a list that is out of date.
 #[test]
 fn an_excessive_scale_in_in_a_shortage_spares_serving_machines_unless_marked() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         // No other test of this world launches any.
         let instance_type = "c7i.large";
         let cluster = world.cluster("ca-shortage").await?;
@@ -122,7 +122,7 @@ fn an_excessive_scale_in_in_a_shortage_spares_serving_machines_unless_marked() {
 /// again. So neither a drain that waits nor the provider's limit of drains delays a marked Machine's deletion.
 #[test]
 fn marked_machines_are_deleted_at_once_so_that_none_is_counted_down_twice() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("ca-counts-twice").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
         let pool = cluster
@@ -155,7 +155,7 @@ fn marked_machines_are_deleted_at_once_so_that_none_is_counted_down_twice() {
 /// Its two writes are two: between them, and when the second fails, nothing happens.
 #[test]
 fn a_removed_mark_deletes_nothing() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("ca-fails").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
         let pool = node_group(&cluster, 2).await?;
@@ -195,7 +195,7 @@ fn launches(world: &World, pool: &Pool<'_>) -> usize {
 /// does not react it changes its mind twice a second.
 #[test]
 fn instances_that_never_join_are_deleted_at_once_and_flapping_launches_few() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("ca-flaps").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
         let pool = node_group(&cluster, 0).await?;
@@ -243,7 +243,7 @@ fn instances_that_never_join_are_deleted_at_once_and_flapping_launches_few() {
 /// Habit 6: it is restarted in the middle of a deletion: taint and cordon go, the mark and the lower size stay.
 #[test]
 fn a_deletion_continues_when_the_autoscaler_restarts() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("ca-restarts").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
         let pool = node_group(&cluster, 3).await?;
@@ -273,7 +273,7 @@ fn a_deletion_continues_when_the_autoscaler_restarts() {
 /// nothing.
 #[test]
 fn where_another_controller_scales_writes_of_the_autoscaler_have_no_effect() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("ca-ignores").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
         let pool = cluster

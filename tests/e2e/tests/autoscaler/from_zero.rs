@@ -1,8 +1,8 @@
 //! Scaling from zero: what one Node would offer is known before there is any.
 
-use crate::writes::leaves_sizes_alone;
+use super::WORLD;
+use super::writes::leaves_sizes_alone;
 use foo_e2e::autoscaler::{Autoscaler, in_bounds};
-use foo_e2e::in_world;
 use foo_testbed::world::kinds::{Kind, text};
 use foo_testbed::world::{Cluster, Pool, SOON};
 use foo_testbed::{Probe, wait_until};
@@ -21,7 +21,7 @@ async fn empty_pool<'w>(cluster: &Cluster<'w>, name: &str, types: Value) -> anyh
 
 #[test]
 fn capacity_is_known_before_any_instance_exists() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("ca-from-zero").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
         let types = json!([{"instanceType": "m7i.xlarge"}, {"instanceType": "c7i.large"}]);
@@ -67,7 +67,7 @@ fn capacity_is_known_before_any_instance_exists() {
 /// A pair of annotations that it cannot read disables all its groups, and Cluster API lets it pass.
 #[test]
 fn annotations_that_it_cannot_read_are_warned_about() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("ca-annotations").await?;
         let pool =
             cluster.pool_with("workers", 0, |machine_pool, _| in_bounds(machine_pool, "3", "1")).await?;

@@ -1,10 +1,10 @@
 //! Ids are how it knows instances: one that differs by a character, that comes late or stays too long costs a Node or a
 //! replica.
 
-use crate::writes::{leaves_sizes_alone, only_evicted_from};
+use super::WORLD;
+use super::writes::{leaves_sizes_alone, only_evicted_from};
 use anyhow::Result;
 use foo_e2e::autoscaler::{Autoscaler, node_group};
-use foo_e2e::in_world;
 use foo_testbed::on_this_machine;
 use foo_testbed::world::kinds::{History, Kind, number, text};
 use foo_testbed::world::{AFTER_DRAIN, MachineView, Pool, PoolView, QUIET_PERIOD, REGION, SOON};
@@ -89,7 +89,7 @@ impl Watch {
 /// Habit 3: a Ready, loaded Node whose id it does not find is "unregistered" to it and is ended undrained.
 #[test]
 fn ids_are_those_of_the_nodes_so_that_none_is_unregistered() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("ca-unregistered").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
         let own = world.history(Kind::FooMachinePool, "ca-unregistered").await?;
@@ -119,7 +119,7 @@ fn ids_are_those_of_the_nodes_so_that_none_is_unregistered() {
 /// Habit 4: a ghost in the list costs a replica, and so does a live instance beyond the desired replicas that lingers.
 #[test]
 fn an_id_is_listed_as_long_as_its_instance_lives_and_no_longer() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("ca-ghosts").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
         let pool = node_group(&cluster, 3).await?;
@@ -155,7 +155,7 @@ fn an_id_is_listed_as_long_as_its_instance_lives_and_no_longer() {
 /// Habit 7: at zero it needs an empty list, not none, and the way up again.
 #[test]
 fn at_zero_the_list_is_empty_and_the_pool_scales_out_again() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("ca-zero").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
         let pool = node_group(&cluster, 2).await?;
@@ -181,7 +181,7 @@ fn at_zero_the_list_is_empty_and_the_pool_scales_out_again() {
 /// deletion.
 #[test]
 fn a_stale_list_deletes_no_other_machine() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("ca-old-list").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
         let pool = node_group(&cluster, 2).await?;

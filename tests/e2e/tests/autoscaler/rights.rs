@@ -1,8 +1,8 @@
 //! The ClusterRole that we release for it: enough for all it does in the management cluster (the other tests work with
 //! it), and no more.
 
+use super::WORLD;
 use foo_e2e::autoscaler::{Autoscaler, ROLE};
-use foo_e2e::in_world;
 use foo_testbed::{Probe, wait_until};
 use kube::Api;
 use kube::api::{ApiResource, DynamicObject, GroupVersionKind, PostParams};
@@ -13,7 +13,7 @@ const GROUP: &str = "infrastructure.foo.com";
 
 #[test]
 fn the_released_role_is_what_it_needs_and_no_more() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.no_cluster("ca-rights").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
         let review = GroupVersionKind::gvk("authorization.k8s.io", "v1", "SubjectAccessReview");

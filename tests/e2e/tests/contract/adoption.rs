@@ -1,10 +1,11 @@
 //! A group that another tool created: its Nodes and their Pods run on while a pool adopts it, and are drained when the user begins
 //! the roll-out.
 
-use crate::user_of_aws::UserOfAws;
+use super::WORLD;
+use super::user_of_aws::UserOfAws;
 use anyhow::{Context as _, Result, anyhow, ensure};
 use foo_cloud::{Compute as _, Groups as _};
-use foo_e2e::{in_world, kubectl_foo_with};
+use foo_e2e::kubectl_foo_with;
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED};
 use foo_model::{GroupName, GroupSettings, InstanceId, NewGroup, Protection, SubnetId, TemplateContent};
 use foo_simulator::plain_content;
@@ -20,7 +21,7 @@ use std::collections::BTreeMap;
 
 #[test]
 fn an_adopted_group_keeps_its_nodes_with_their_pods_until_the_user_begins_the_roll_out() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = cluster_that_may_adopt(world, "adopting").await?;
         let pool = cluster.existing_pool("workers");
         let group = pool.group();
@@ -126,7 +127,7 @@ pub(crate) async fn another_tool_creates_a_group(
             new_instances: Protection::Unprotected,
             ..GroupSettings::in_subnets(SUBNETS.map(SubnetId::new).into())
         },
-        target_groups: [].into(),
+        traffic_sources: [].into(),
         drain_hook: None,
         hooks: [].into(),
         tags: BTreeMap::from([(TAG_ADOPTABLE.to_owned(), format!("{}/workers", cluster.namespace()))]),

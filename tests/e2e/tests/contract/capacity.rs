@@ -1,7 +1,7 @@
 //! Reserved capacity: instances use it, and a change of it replaces them.
 
+use super::WORLD;
 use anyhow::{Context as _, Result};
-use foo_e2e::in_world;
 use foo_model::network::Tags;
 use foo_simulator::core::ec2::capacity::{MatchCriteria, Strategy};
 use foo_simulator::core::rules::capacity::NewReservation;
@@ -23,7 +23,7 @@ fn reserve(world: &World, total: u32) -> Result<String> {
 
 #[test]
 fn instances_are_in_their_placement_group_and_reservation_and_move_to_another_one() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let group = |region: &mut foo_simulator::core::Region| {
             region.create_placement_group("near", Strategy::Partition(2), Tags::new()).map(drop)
         };

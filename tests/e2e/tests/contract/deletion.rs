@@ -1,14 +1,14 @@
 //! Deletion: of a whole Cluster, and when nothing that would help is reachable any more.
 
+use super::WORLD;
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::in_world;
 use foo_testbed::world::kinds::{self, Kind};
 use foo_testbed::world::{AFTER_DRAIN, PoolView, QUIET_PERIOD, SOON, World};
 use serde_json::{Value, json};
 
 #[test]
 fn deleting_the_cluster_removes_everything() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("whole").await?;
         let settled = cluster.pool("settled", 2).await?;
         settled.settles_at(2).await?;
@@ -24,7 +24,7 @@ fn deleting_the_cluster_removes_everything() {
 
 #[test]
 fn a_retained_group_keeps_its_nodes_with_their_pods_and_is_taken_back() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("retained").await?;
         let retaining = |pool: &mut Value, policy: &str| pool["spec"]["deletionPolicy"] = json!(policy);
         let pool = cluster.pool_with("workers", 2, |_, pool| retaining(pool, "Retain")).await?;
@@ -72,7 +72,7 @@ async fn nodes_of(world: &World, view: &PoolView) -> Result<Vec<String>> {
 
 #[test]
 fn deletion_works_without_the_workload_clusters_api_server_and_without_the_bootstrap_secret() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let (workload, _controllers) = world.rig().another_cluster("cut-off").await?;
         let (cluster, _kubelets) = world.cluster_elsewhere("cut-off", &workload).await?;
         cluster.is_provisioned().await?;

@@ -1,7 +1,7 @@
 //! Lifecycle hooks, notifications and suspended processes of the spec beside those that another user set in the group.
 
+use super::WORLD;
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::in_world;
 use foo_model::names::APPLIED_ANNOTATION;
 use foo_model::{LifecycleState, Process};
 use foo_simulator::core::Region;
@@ -36,7 +36,7 @@ fn complete(world: &World, pool: &Pool<'_>, hook: &str) -> Result<()> {
 
 #[test]
 fn an_instance_waits_for_the_hooks_of_the_spec_and_what_another_user_set_stays() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let pool = world
             .cluster("hooks")
             .await?

@@ -1,6 +1,6 @@
 //! FooMachines and the Machines that Cluster API creates for them.
 
-use foo_e2e::in_world;
+use super::WORLD;
 use foo_testbed::world::kinds::{Kind, list, text};
 use foo_testbed::world::{AFTER_DRAIN, QUIET_PERIOD, SOON};
 use foo_testbed::{Probe, wait_until};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn machines_have_the_names_of_their_foo_machines() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let pool = world.cluster("names").await?.pool("workers", 2).await?;
         let view = pool.settles_at(2).await?;
         for (machine, foo) in view.machines.iter().zip(&view.foo_machines) {
@@ -24,7 +24,7 @@ fn machines_have_the_names_of_their_foo_machines() {
 /// Cluster API computes the label's value itself (a hash, above 63 characters) and finds FooMachines by it.
 #[test]
 fn the_pool_name_label_is_cluster_apis_own_for_a_pool_name_of_70_characters() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let name = "a-pool-whose-name-is-longer-than-the-value-of-a-label-may-ever-be-0070";
         assert_eq!(name.len(), 70);
         let pool = world.cluster("long-name").await?.pool(name, 1).await?;
@@ -44,7 +44,7 @@ fn the_pool_name_label_is_cluster_apis_own_for_a_pool_name_of_70_characters() {
 /// Only Cluster API deletes a FooMachine that has a Machine: by then it is drained.
 #[test]
 fn the_manager_never_deletes_a_foo_machine_while_its_machine_exists() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("hands-off").await?;
         let history = world.history(Kind::FooMachine, "hands-off").await?;
         let pool = cluster.pool("workers", 3).await?;
@@ -80,7 +80,7 @@ fn the_manager_never_deletes_a_foo_machine_while_its_machine_exists() {
 
 #[test]
 fn drain_timeouts_of_the_machine_pool_reach_its_machines() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let timeouts = json!({
             "nodeDrainTimeoutSeconds": 300, "nodeVolumeDetachTimeoutSeconds": 120, "nodeDeletionTimeoutSeconds": 60,
         });

@@ -1,10 +1,10 @@
 //! The page about EKS managed node groups, on Nodes of a group that another tool created.
 
-use crate::adoption::another_tool_creates_a_group;
+use super::WORLD;
+use super::adoption::another_tool_creates_a_group;
 use anyhow::{Context as _, Result, ensure};
 use foo_cloud::Groups as _;
 use foo_e2e::document::Reader;
-use foo_e2e::in_world;
 use foo_model::{Decrement, GroupChange, GroupName, InstanceId};
 use foo_testbed::world::kinds::{self, Kind};
 use foo_testbed::world::{GROUP_LABEL, Pool, REGION, SOON, World, manifests};
@@ -17,7 +17,7 @@ const HOME: &str = "e2e/home";
 
 #[test]
 fn pods_of_a_node_group_move_to_a_pool_as_their_budget_allows() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("node-group").await?;
         let legacy = cluster.existing_pool("legacy");
         another_tool_creates_a_group(world, &cluster, &legacy.group()).await?;

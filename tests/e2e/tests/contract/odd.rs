@@ -1,6 +1,7 @@
 //! Unusual input of users and other tenants, on the real API server.
 
-use foo_e2e::{in_world, odd};
+use super::WORLD;
+use foo_e2e::odd;
 use foo_testbed::world::kinds::Kind;
 use foo_testbed::world::{SOON, manifests};
 use kube::api::PostParams;
@@ -9,7 +10,7 @@ use serde_json::json;
 /// A status that quotes them is written, and written again when the cause is gone.
 #[test]
 fn control_characters_in_a_spec_are_quoted_in_the_status() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("quoted").await?;
         let names = cluster.pool_name("workers");
         let mut foo_pool = manifests::foo_machine_pool(&names);

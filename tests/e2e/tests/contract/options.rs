@@ -1,7 +1,7 @@
 //! Settings of instances that EC2 has defaults for: they reach the instances, and what EC2 refuses is reported.
 
+use super::WORLD;
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::in_world;
 use foo_testbed::world::kinds::Kind;
 use foo_testbed::world::{Pool, SOON, World};
 use serde_json::json;
@@ -16,7 +16,7 @@ fn of_template(world: &World, pool: &Pool<'_>, path: &[&str]) -> Result<Option<S
 
 #[test]
 fn options_of_instances_reach_them_and_one_that_ec2_refuses_is_reported_and_replaces_nothing() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let pool = world
             .cluster("options")
             .await?

@@ -1,7 +1,7 @@
 //! Objects may be created in any order: each time a condition reports what is missing, and in the end it works.
 
+use super::WORLD;
 use anyhow::Result;
-use foo_e2e::in_world;
 use foo_testbed::world::{Cluster, Pool, SOON, manifests};
 
 /// Waits until the pool's condition `Ready` gives this reason.
@@ -22,7 +22,7 @@ async fn apply_cluster(cluster: &Cluster<'_>) -> Result<()> {
 
 #[test]
 fn the_pool_may_be_created_before_its_cluster_and_the_secret_last() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.no_cluster("pool-first").await?;
         let pool = cluster.existing_pool("workers");
         world.apply(&manifests::foo_machine_pool(pool.name())).await?;
@@ -38,7 +38,7 @@ fn the_pool_may_be_created_before_its_cluster_and_the_secret_last() {
 
 #[test]
 fn the_cluster_may_be_created_before_all_that_it_refers_to() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.no_cluster("cluster-first").await?;
         let pool = cluster.existing_pool("workers");
         world.apply(&manifests::bootstrap_secret(pool.name())).await?;

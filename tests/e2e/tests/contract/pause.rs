@@ -1,6 +1,6 @@
 //! Pause: no action at all, and a condition that reports it.
 
-use foo_e2e::in_world;
+use super::WORLD;
 use foo_testbed::world::kinds::{Kind, condition};
 use foo_testbed::world::{PoolView, QUIET_PERIOD, SOON};
 use foo_testbed::{Probe, wait_until};
@@ -18,7 +18,7 @@ fn is_untouched(view: &PoolView) -> bool {
 
 #[test]
 fn a_paused_cluster_pauses_everything_in_it() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("paused-cluster").await?;
         let pool = cluster.pool("workers", 1).await?;
         pool.settles_at(1).await?;
@@ -43,7 +43,7 @@ fn a_paused_cluster_pauses_everything_in_it() {
 
 #[test]
 fn a_paused_pool_pauses_alone() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let annotation = "cluster.x-k8s.io/paused";
         let cluster = world.cluster("paused-pool").await?;
         let pool = cluster.pool("workers", 1).await?;

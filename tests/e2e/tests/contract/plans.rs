@@ -1,7 +1,8 @@
 //! What `kubectl foo plan` foresees, by the real kubectl, is what then happens on real components.
 
+use super::WORLD;
 use anyhow::{Result, ensure};
-use foo_e2e::{in_world, kubectl_foo};
+use foo_e2e::kubectl_foo;
 use foo_simulator::core::catalogue::IMAGE_X86_64_NEWER;
 use foo_testbed::world::kinds::{self, Kind};
 use foo_testbed::world::{Pool, PoolView, SOON};
@@ -49,7 +50,7 @@ async fn settles_with(pool: &Pool<'_>, image: &str, size: usize) -> Result<()> {
 
 #[test]
 fn what_a_plan_foresees_then_happens() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let pool = world.cluster("planned").await?.pool("workers", 3).await?;
         let before = pool.settles_at(3).await?;
         let history = world.history(Kind::Machine, "planned").await?;

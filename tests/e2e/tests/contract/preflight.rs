@@ -1,9 +1,10 @@
 //! `kubectl foo preflight` finds what AWS would refuse, and what the manager may not do; `rollout history` and `undo` what a pool
 //! launched before.
 
-use crate::user_of_aws::UserOfAws;
+use super::WORLD;
+use super::user_of_aws::UserOfAws;
 use anyhow::{Result, ensure};
-use foo_e2e::{in_world, kubectl_foo_with};
+use foo_e2e::kubectl_foo_with;
 use foo_simulator::{DEFAULT_ACCOUNT, Role};
 use foo_testbed::world::kinds::{self, Kind};
 use foo_testbed::world::{Pool, REGION, SOON, World, manifests};
@@ -17,7 +18,7 @@ const CONTROL_PLANE_POLICY: &str = include_str!("../../../../docs/reference/iam-
 
 #[test]
 fn preflight_finds_what_aws_would_refuse_and_what_the_manager_may_not_do() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let policy: Value = serde_json::from_str(POLICY)?;
         let mut narrow = policy.clone();
         if let Some(statements) = narrow.pointer_mut("/Statement").and_then(Value::as_array_mut) {
@@ -66,7 +67,7 @@ fn preflight_finds_what_aws_would_refuse_and_what_the_manager_may_not_do() {
 /// A paused Cluster with everything that is looked up in AWS: nothing of it is created, and all of it can be checked.
 #[test]
 fn preflight_reads_what_a_cluster_on_eks_in_a_new_network_needs() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let name = "preflight-eks";
         let mut statements = Vec::new();
         for policy in [POLICY, NETWORK_POLICY, CONTROL_PLANE_POLICY] {

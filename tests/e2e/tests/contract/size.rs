@@ -1,7 +1,7 @@
 //! Who decides on the size, and what is reported about it.
 
+use super::WORLD;
 use anyhow::Result;
-use foo_e2e::in_world;
 use foo_simulator::core::rules::group::operations::Cooldown;
 use foo_testbed::world::kinds::{Kind, number};
 use foo_testbed::world::{AFTER_DRAIN, MachineView, PoolView, QUIET_PERIOD, SOON, World};
@@ -12,7 +12,7 @@ const MANAGED_BY: &str = "cluster.x-k8s.io/replicas-managed-by";
 
 #[test]
 fn provider_ids_are_sorted_and_stay_while_their_machines_drain() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let pool = world.cluster("ids").await?.pool("workers", 3).await?;
         let three = pool.settles_at(3).await?;
         let ids: Vec<String> = three.provider_ids().into_iter().map(str::to_owned).collect();
@@ -48,7 +48,7 @@ fn set_desired_in_aws(world: &World, group: &str, desired: u32) -> Result<()> {
 
 #[test]
 fn with_externally_managed_replicas_the_machine_pool_follows_aws() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("managed-by").await?;
         let pool = cluster
             .pool_with("workers", 1, |machine_pool, foo| {

@@ -1,9 +1,10 @@
 //! What the status of our objects reports.
 
+use super::WORLD;
 use anyhow::{Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use foo_e2e::{in_world, kubectl_foo};
+use foo_e2e::kubectl_foo;
 use foo_testbed::world::kinds::{self, Kind, text};
 use foo_testbed::world::{IMAGE, INSTANCE_TYPE, MachineView, QUIET_PERIOD, Request, SOON};
 use foo_testbed::{Probe, World, nothing_happens, until_quiet, wait_until};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn ready_and_provisioned_are_set_together_and_stay() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("sticky").await?;
         let history = world.history(Kind::FooMachinePool, "sticky").await?;
         let pool = cluster.pool("workers", 1).await?;
@@ -48,7 +49,7 @@ fn ready_and_provisioned_are_set_together_and_stay() {
 
 #[test]
 fn nothing_ever_reports_a_terminal_failure() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("failing").await?;
         let histories = [
             world.history(Kind::FooMachinePool, "failing").await?,
@@ -83,7 +84,7 @@ fn nothing_ever_reports_a_terminal_failure() {
 
 #[test]
 fn a_settled_pool_causes_no_write() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let pool = world.cluster("settled").await?.pool("workers", 2).await?;
         pool.settles_at(2).await?;
         let writes = || -> Result<Vec<Request>> {
@@ -128,7 +129,7 @@ async fn has_no_secret(world: &World, bundle: &str) -> Result<()> {
 /// `kubectl foo`, found by the real kubectl, shows what the pool's objects report.
 #[test]
 fn the_plugin_explains_what_a_pool_waits_for() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let cluster = world.cluster("explained").await?;
         let pool = cluster.pool("workers", 2).await?;
         let view = pool.settles_at(2).await?;

@@ -1,7 +1,7 @@
 //! Load balancers: instances are registered, new ones count once they are healthy, an unhealthy one is drained and replaced.
 
+use super::WORLD;
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::in_world;
 use foo_model::network::LoadBalancerKind;
 use foo_model::{InstanceId, TargetGroupArn, TargetState};
 use foo_simulator::core::network::{NewLoadBalancer, PRIVATE_SUBNETS};
@@ -37,7 +37,7 @@ fn states(world: &World, arn: &TargetGroupArn) -> Result<BTreeMap<InstanceId, Ta
 
 #[test]
 fn a_pool_behind_a_load_balancer_replaces_what_is_unhealthy_and_waits_for_what_is_not_healthy_yet() {
-    in_world(async |world| {
+    WORLD.run(async |world| {
         let region = world.aws().region();
         region.change_settings(|settings| {
             settings.target_checks = Duration::from_secs(1);

@@ -1,13 +1,13 @@
 //! A cluster that a user made by hand: it is taken over as it is, upgraded, and left when its objects go. Its objects are written by
 //! hand, or by the plugin.
 
-use crate::clock::{WAITING, has_condition_in_time, in_time, restarts, run_alone};
-use crate::drains;
-use crate::parts::{
+use super::clock::{WAITING, has_condition_in_time, in_time, restarts, run_alone};
+use super::drains;
+use super::parts::{
     SOON_ON_EKS, cluster_with_identity, create_by_hand, delete_by_hand, eks_name, has_condition,
     has_its_server, name_by_hand, names_by_hand, pool_with, role_arn, runs, simulated,
 };
-use crate::user_of_aws::UserOfAws;
+use crate::contract::user_of_aws::UserOfAws;
 use anyhow::{Context as _, Result, ensure};
 use foo_cloud::Clusters as _;
 use foo_e2e::{Worlds, kubectl_foo, kubectl_foo_with};
@@ -29,7 +29,7 @@ const PREFIX: &str = "infrastructure.foo.com/";
 
 #[test]
 fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_are_deleted() {
-    static WORLDS: Worlds<1> = Worlds::new();
+    static WORLDS: Worlds<1> = Worlds::new(module_path!());
     run_alone(&WORLDS, async |world| {
         create_by_hand(world, "adopted").await?;
         drains::images_are_published(world)?;
@@ -73,7 +73,7 @@ fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_are
 #[test]
 fn the_manifest_that_the_plugin_writes_adopts_a_cluster_and_changes_nothing_in_it() {
     // Without a clock of its own: the AWS CLI signs by the real time.
-    crate::parts::run_alone(async |world| {
+    super::parts::run_alone(async |world| {
         let name = "written";
         create_by_hand(world, name).await?;
         let cluster = world.no_cluster(name).await?;

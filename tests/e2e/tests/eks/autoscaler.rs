@@ -1,6 +1,6 @@
 //! cluster-autoscaler on EKS: its Nodes and pods are in the EKS cluster, its pools in the management cluster.
 
-use crate::parts::{
+use super::parts::{
     SOON_ON_EKS, cluster, eks_name, has_its_server, is_deleted, pool_objects, run_alone, runs,
 };
 use anyhow::{Context as _, ensure};

@@ -2,7 +2,7 @@
 //! minor versions, and back to nothing. Versions are spelled as by kubelets of EKS's images, which is what Cluster API
 //! compares.
 
-use crate::parts::{
+use super::parts::{
     NODE_ROLE, SOON_ON_EKS, has_condition, has_its_server, is_deleted, prepare_iam, run_alone, runs,
     simulated,
 };

@@ -1,7 +1,7 @@
 //! A world in which time passes for AWS and for the manager when a test requests it: what is read once in five minutes
 //! needs no patience.
 
-use crate::parts::SOON_ON_EKS;
+use super::parts::SOON_ON_EKS;
 use anyhow::{Context as _, Result};
 use foo_e2e::Worlds;
 use foo_simulator::Service;

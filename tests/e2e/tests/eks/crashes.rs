@@ -1,8 +1,8 @@
 //! The manager is killed after every single change of AWS in the life of a cluster with a pool, and every response is
 //! lost.
 
-use crate::orders::changes;
-use crate::parts::{SOON_ON_EKS, control_plane, eks_name, pool_objects, prepare_iam, simulated};
+use super::orders::changes;
+use super::parts::{SOON_ON_EKS, control_plane, eks_name, pool_objects, prepare_iam, simulated};
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::Worlds;
 use foo_simulator::{Fault, FaultRule};
@@ -32,8 +32,8 @@ const REST: Duration = Duration::from_secs(301);
 const STUCK: Duration = Duration::from_mins(3);
 
 /// A world for each test: clocks of managers go ahead, and Nodes that join later would be taken for late.
-static CRASHES: Worlds<1> = Worlds::new();
-static LOST_RESPONSES: Worlds<1> = Worlds::new();
+static CRASHES: Worlds<1> = Worlds::new(module_path!());
+static LOST_RESPONSES: Worlds<1> = Worlds::new(module_path!());
 /// How many seconds the clock of each Cluster's manager is ahead, by the Cluster's name.
 static AHEAD: Mutex<BTreeMap<String, i64>> = Mutex::new(BTreeMap::new());
 

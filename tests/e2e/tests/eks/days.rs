@@ -1,12 +1,12 @@
 //! The days of a cluster that runs: what others do to it in EKS, what breaks there, and tokens.
 
-use crate::clock::{IDLE, has_condition_in_time, restarts, run_alone};
-use crate::life::has_nodes;
-use crate::parts::{
+use super::clock::{IDLE, has_condition_in_time, restarts, run_alone};
+use super::life::has_nodes;
+use super::parts::{
     NODE_ROLE, SOON_ON_EKS, cluster_in_existing_network, eks_name, has_access, has_condition, has_its_server,
     is_deleted, pool, role_arn, runs, simulated,
 };
-use crate::tokens;
+use super::tokens;
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::Worlds;
 use foo_model::eks::{Change, EntryChange, EntryKind, Issue, NewEntry};
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
 fn a_cluster_that_runs_keeps_its_access_its_addons_and_its_tokens() {
-    static WORLDS: Worlds<1> = Worlds::new();
+    static WORLDS: Worlds<1> = Worlds::new(module_path!());
     run_alone(&WORLDS, async |world| {
         let cluster = cluster_in_existing_network(world, "days", "v1.36.0", |_| {}).await?;
         let pool = pool(&cluster, "workers", "v1.36.0", 1, json!({"family": "AL2023"})).await?;

@@ -1,8 +1,8 @@
 //! A drain that a budget delays in the middle of an upgrade.
 
-use crate::clock::{WAITING, in_time};
-use crate::life::has_nodes;
-use crate::parts::{eks_name, runs, simulated};
+use super::clock::{WAITING, in_time};
+use super::life::has_nodes;
+use super::parts::{eks_name, runs, simulated};
 use anyhow::{Context as _, Result, ensure};
 use foo_model::eks::UpdateType;
 use foo_simulator::core::catalogue::{Boot, Image};

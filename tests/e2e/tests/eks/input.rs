@@ -1,9 +1,9 @@
 //! What users write wrong: it is named, nothing half made is lost, and nothing of another owner's is touched.
 
-use crate::clock::{WAITING, has_condition_in_time};
-use crate::life::has_nodes;
-use crate::parts::{SOON_ON_EKS, cluster_in_existing_network, eks_name, has_condition, pool, simulated};
-use crate::refusals::is_ready;
+use super::clock::{WAITING, has_condition_in_time};
+use super::life::has_nodes;
+use super::parts::{SOON_ON_EKS, cluster_in_existing_network, eks_name, has_condition, pool, simulated};
+use super::refusals::is_ready;
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::kinds::{Kind, condition, patch, read};
 use foo_testbed::world::{Cluster, SOON};

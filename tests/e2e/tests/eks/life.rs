@@ -1,6 +1,6 @@
 //! A cluster from nothing to Nodes that are Ready, through an upgrade, and back to nothing.
 
-use crate::parts::{
+use super::parts::{
     SOON_ON_EKS, cluster, has_access, has_condition, has_its_server, is_deleted, kubeconfig, pool, run_alone,
     runs, simulated,
 };
@@ -99,7 +99,7 @@ fn the_kubeconfig_works_and_is_repaired() {
 #[test]
 fn a_cluster_of_another_owner_is_not_changed() {
     run_alone(async |world| {
-        let cluster = crate::parts::foreign(world, "by-hand").await?;
+        let cluster = super::parts::foreign(world, "by-hand").await?;
         let object = has_condition(
             &cluster,
             "ClusterReady",
@@ -111,6 +111,6 @@ fn a_cluster_of_another_owner_is_not_changed() {
         cluster.delete().await?;
         cluster.is_gone(SOON_ON_EKS).await?;
         ensure!(simulated(&cluster).is_some(), "it was deleted");
-        crate::parts::delete_by_hand(world, "by-hand").await
+        super::parts::delete_by_hand(world, "by-hand").await
     });
 }

@@ -1,6 +1,6 @@
 //! `clusterctl move` of a cluster on EKS: while its add-ons are being created, and back when idle.
 
-use crate::parts::{
+use super::parts::{
     SOON_ON_EKS, cluster, eks_name, has_its_server, is_deleted, pool_objects, run_alone, simulated,
 };
 use anyhow::{Context as _, Result, ensure};

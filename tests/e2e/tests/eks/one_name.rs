@@ -1,7 +1,7 @@
 //! A token is worth nothing at another EKS cluster: two namespaces, two regions and two accounts, each API server
 //! behind the real aws-iam-authenticator, before an STS that verifies every signature.
 
-use crate::parts::{
+use super::parts::{
     CONTROL_PLANE_ROLE, SOON_ON_EKS, control_plane, has_access, has_condition, kubeconfig, prepare_iam,
     run_alone, runs,
 };

@@ -1,6 +1,6 @@
 //! The objects of docs/eks.md and a pool, applied in any order and again and again, and deleted in any order.
 
-use crate::parts::{SOON_ON_EKS, eks_name, pool_objects, prepare_iam, run_alone, simulated};
+use super::parts::{SOON_ON_EKS, eks_name, pool_objects, prepare_iam, run_alone, simulated};
 use anyhow::{Context as _, Result, ensure};
 use foo_model::eks::ClusterStatus;
 use foo_testbed::world::kinds::{self, Kind, condition, text};

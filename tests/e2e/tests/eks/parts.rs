@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The tests disturb each other: the settings of the simulated AWS are the region's.
-static WORLDS: Worlds<2> = Worlds::new();
+static WORLDS: Worlds<2> = Worlds::new(module_path!());
 
 /// Runs a test in a world that no other caller uses meanwhile. It has to leave no EKS cluster there: a later test would find it.
 pub(crate) fn run_alone(test: impl AsyncFnOnce(&'static World) -> Result<()>) {

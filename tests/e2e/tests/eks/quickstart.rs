@@ -4,8 +4,8 @@
 #[path = "../../../../crates/simulator/src/tests/shipped.rs"]
 mod shipped;
 
-use crate::class::{VERSIONS, publish_images};
-use crate::parts::{run_alone, simulated};
+use super::class::{VERSIONS, publish_images};
+use super::parts::{run_alone, simulated};
 use anyhow::{Result, ensure};
 use foo_e2e::document::Reader;
 use foo_simulator::{AccessKey, DEFAULT_ACCOUNT, InstanceProfile, Policy};

@@ -1,10 +1,10 @@
 //! What EKS refuses and what users write wrong: conditions report it in plain words, and it ends without a restart of
 //! the manager.
 
-use crate::clock::{WAITING, calls, has_condition_in_time, in_time, passes, run_alone};
-use crate::input;
-use crate::life::has_nodes;
-use crate::parts::{
+use super::clock::{WAITING, calls, has_condition_in_time, in_time, passes, run_alone};
+use super::input;
+use super::life::has_nodes;
+use super::parts::{
     cluster_in_existing_network, eks_name, has_access, has_condition, has_its_server, is_deleted, pool,
     role_arn, runs, simulated,
 };
@@ -22,7 +22,7 @@ const ROLE: &str = "eks-mistrusted";
 
 #[test]
 fn refusals_of_eks_and_mistakes_of_users_are_reported_and_recovered_from() {
-    static WORLDS: Worlds<1> = Worlds::new();
+    static WORLDS: Worlds<1> = Worlds::new(module_path!());
     run_alone(&WORLDS, async |world| {
         world.aws().simulator().put_role(foo_testbed::service_role(ROLE, "ec2.amazonaws.com"));
         let cluster = cluster_in_existing_network(world, "trouble", "v1.40.0", |object| {

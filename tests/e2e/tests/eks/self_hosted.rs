@@ -2,9 +2,9 @@
 //!
 //! Cluster API's SelfHostedSpec needs a KubeadmControlPlane and the provider's image; its steps are the same.
 
-use crate::class::publish_images;
-use crate::moves::{has_access, is_true, kubeconfig};
-use crate::parts::{SOON_ON_EKS, cluster, has_its_server, is_deleted, pool_objects, run_alone, simulated};
+use super::class::publish_images;
+use super::moves::{has_access, is_true, kubeconfig};
+use super::parts::{SOON_ON_EKS, cluster, has_its_server, is_deleted, pool_objects, run_alone, simulated};
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::document::Reader;
 use foo_testbed::world::kinds::{self, Kind, text};
@@ -53,7 +53,7 @@ fn a_cluster_is_moved_into_itself_scaled_upgraded_and_moved_back() {
         has_its_server(&cluster).await?;
         cluster.is_provisioned().await?;
         let id = simulated(&cluster).context("no EKS cluster")?.id;
-        let eks_name = crate::parts::eks_name(&cluster);
+        let eks_name = super::parts::eks_name(&cluster);
         let server = world.cluster_servers().wait_for(&eks_name).await?;
         let nodes = run(&here, &server.api().client(), 1, "v1.34").await?;
 

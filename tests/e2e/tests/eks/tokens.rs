@@ -1,7 +1,7 @@
 //! Tokens: an hour of them, and a manager that does not renew them for a while.
 
-use crate::clock::passes;
-use crate::parts::{has_access, has_condition, kubeconfig_secret};
+use super::clock::passes;
+use super::parts::{has_access, has_condition, kubeconfig_secret};
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::kinds::{History, Kind, condition};
 use foo_testbed::world::{Cluster, SOON};

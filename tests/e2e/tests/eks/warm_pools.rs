@@ -1,6 +1,6 @@
 //! A warm pool: its instances are no Nodes until the group takes them, a roll-out renews it, and it is deleted without a drain.
 
-use crate::parts::{
+use super::parts::{
     SOON_ON_EKS, cluster_in_existing_network, has_its_server, is_deleted, pool_with, run_alone, runs,
 };
 use anyhow::{Context as _, Result, ensure};

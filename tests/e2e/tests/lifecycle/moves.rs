@@ -1,10 +1,11 @@
 //! docs/operations/move.md between two management clusters, both real except AWS.
 
 use anyhow::{Context as _, Result, ensure};
+use foo_e2e::SharedWorld;
 use foo_e2e::document::Reader;
 use foo_simulator::{Fault, FaultRule};
 use foo_testbed::world::kinds::{self, Kind, condition, text};
-use foo_testbed::world::{ManagementCluster, Pool, QUIET_PERIOD, SOON, World};
+use foo_testbed::world::{ManagementCluster, Pool, QUIET_PERIOD, SOON, World, WorldOptions};
 use foo_testbed::{Probe, wait_until};
 use kube::Client;
 use std::collections::BTreeSet;
@@ -13,10 +14,11 @@ use tokio::sync::OnceCell;
 const PAGE: &str = "docs/operations/move.md";
 const BLOCK_MOVE: &str = "/metadata/annotations/clusterctl.cluster.x-k8s.io~1block-move";
 
+static WORLD: SharedWorld = SharedWorld::new(module_path!(), WorldOptions::default);
 static OTHER: OnceCell<Result<ManagementCluster, String>> = OnceCell::const_new();
 
 fn between_two(test: impl AsyncFnOnce(&'static World, &'static ManagementCluster) -> Result<()>) {
-    foo_e2e::in_world(async |world| {
+    WORLD.run(async |world| {
         let start = async || {
             let started = world.another_management_cluster("other").await;
             started.map_err(|error| format!("{error:#}"))

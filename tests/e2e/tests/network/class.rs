@@ -1,7 +1,7 @@
 //! A Cluster of the released ClusterClass whose variables ask for a network: to nodes in three zones, and back to
 //! nothing.
 
-use crate::parts::{SOON_IN_AWS, has_one_of_each, network, play_alone, quick, zones};
+use super::parts::{SOON_IN_AWS, has_one_of_each, network, play_alone, quick, zones};
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::kinds::{self, Kind, condition, text};
 use foo_testbed::world::network::ids;

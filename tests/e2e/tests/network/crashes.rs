@@ -1,6 +1,6 @@
 //! The manager is killed after every single change of AWS, and every response is lost.
 
-use crate::parts::{SOON_IN_AWS, apply, cluster, has_one_of_each, is_ready, network, play_alone, run_alone};
+use super::parts::{SOON_IN_AWS, apply, cluster, has_one_of_each, is_ready, network, play_alone, run_alone};
 use anyhow::{Result, ensure};
 use foo_simulator::{Fault, FaultRule};
 use foo_testbed::World;

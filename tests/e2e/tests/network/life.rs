@@ -1,6 +1,6 @@
 //! A network from nothing and back to nothing, and what happens to it in between.
 
-use crate::parts::{
+use super::parts::{
     SOON_IN_AWS, apply_in, cluster, has_condition, has_one_of_each, is_deleted, is_ready, network, run_alone,
     zones,
 };

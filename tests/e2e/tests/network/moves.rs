@@ -1,7 +1,7 @@
 //! A move by clusterctl in the middle of a change. Before a network was ready once, clusterctl itself refuses to move
 //! its Cluster.
 
-use crate::parts::{SOON_IN_AWS, cluster, has_one_of_each, is_ready, network, run_alone};
+use super::parts::{SOON_IN_AWS, cluster, has_one_of_each, is_ready, network, run_alone};
 use anyhow::{Context as _, ensure};
 use foo_e2e::document::Reader;
 use foo_model::network::NatState;

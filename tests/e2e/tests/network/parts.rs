@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// The tests disturb each other: they cause AWS to fail, or change what a region has. They mostly wait, so that two at
 /// a time take half as long.
-static WORLDS: Worlds<2> = Worlds::new();
+static WORLDS: Worlds<2> = Worlds::new(module_path!());
 
 /// Runs a test in a world that no other caller uses meanwhile.
 pub(crate) fn run_alone(test: impl AsyncFnOnce(&'static World) -> Result<()>) {

@@ -1,7 +1,7 @@
 //! Our own extension as a process, before a simulated AWS, and its registration with core.
 
-use crate::management::Management;
-use crate::served::{certify, extension_config, is_known};
+use super::management::Management;
+use super::served::{certify, extension_config, is_known};
 use anyhow::{Context as _, Result, ensure};
 use foo_simulator::{AccessKey, Handle, InstanceProfile, SimulatorConfig};
 use foo_testbed::{Probe, Process, beside_us, free_port, wait_until};

@@ -1,10 +1,10 @@
 //! Our ClusterClasses, as they are released, on the real core, each pair beside the other; and a topology that AWS
 //! would refuse.
 
-use crate::extension::ReleasedExtension;
-use crate::management::{CLUSTER, Kind, Management, on_management};
-use crate::provider::GROUP_VERSION;
-use crate::topology;
+use super::extension::ReleasedExtension;
+use super::management::{CLUSTER, Kind, Management, on_management};
+use super::provider::GROUP_VERSION;
+use super::topology;
 use anyhow::{Context as _, Result, ensure};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::mishaps::QuotaClass;

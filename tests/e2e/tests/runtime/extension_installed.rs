@@ -1,9 +1,9 @@
 //! The extension of a release, installed and removed by the real clusterctl before a core that runs. Its own management
 //! cluster: it is registered for all namespaces.
 
-use crate::extension::ReleasedExtension;
-use crate::management::{self, EXTENSION_CONFIG, Kind, Management};
-use crate::served::is_known;
+use super::extension::ReleasedExtension;
+use super::management::{self, EXTENSION_CONFIG, Kind, Management};
+use super::served::is_known;
 use anyhow::{Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;

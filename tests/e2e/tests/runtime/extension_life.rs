@@ -1,9 +1,9 @@
 //! Our extension's hooks and upgrade plans, on the real core.
 
-use crate::extension::ReleasedExtension;
-use crate::management::{CLUSTER, Management, on_management};
-use crate::provider::TEST_CONTROL_PLANE;
-use crate::topology;
+use super::extension::ReleasedExtension;
+use super::management::{CLUSTER, Management, on_management};
+use super::provider::TEST_CONTROL_PLANE;
+use super::topology;
 use anyhow::{Result, ensure};
 use foo_e2e::version_is_accepted;
 use foo_simulator::core::catalogue::IMAGE_X86_64;

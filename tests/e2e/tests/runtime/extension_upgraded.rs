@@ -1,11 +1,11 @@
 //! The extension of a release, replaced by that of the next one by the real clusterctl before a core that runs. Its own
 //! management cluster: it is registered for all namespaces.
 
-use crate::extension::ReleasedExtension;
-use crate::extension_installed::{DEPLOYMENT, NAMESPACE, cert_manager_is_tried, clusterctl_config, release};
-use crate::failures::ready;
-use crate::management::{self, EXTENSION_CONFIG, Management};
-use crate::served::{Served, handlers, is_known};
+use super::extension::ReleasedExtension;
+use super::extension_installed::{DEPLOYMENT, NAMESPACE, cert_manager_is_tried, clusterctl_config, release};
+use super::failures::ready;
+use super::management::{self, EXTENSION_CONFIG, Management};
+use super::served::{Served, handlers, is_known};
 use anyhow::{Context as _, Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;

@@ -1,9 +1,9 @@
 //! Failing extensions: what core reports, what it does under each failure policy, and that it continues when the
 //! failure is over.
 
-use crate::management::{CLUSTER, EXTENSION_CONFIG, Management, on_management};
-use crate::served::{Served, extension_config, handlers, is_known, register};
-use crate::topology;
+use super::management::{CLUSTER, EXTENSION_CONFIG, Management, on_management};
+use super::served::{Served, extension_config, handlers, is_known, register};
+use super::topology;
 use anyhow::{Result, ensure};
 use foo_runtime_sdk::hooks::{BeforeClusterCreate, BeforeClusterCreateRequest, FailurePolicy};
 use foo_runtime_sdk::metrics::CallOutcome;

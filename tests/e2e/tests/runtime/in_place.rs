@@ -3,11 +3,11 @@
 //! Core asks for MachineDeployments only. CanUpdateMachine is asked by the kubeadm control plane provider, which is not
 //! core and is not built here; how its request and response are written is compared in tests/contract.
 
-use crate::book::{BLOCKED, Book};
-use crate::management::{MACHINE, MACHINE_DEPLOYMENT, Management, on_management};
-use crate::provider::{GROUP_VERSION, TEST_MACHINE};
-use crate::served::{Served, register};
-use crate::topology::{VERSION, template};
+use super::book::{BLOCKED, Book};
+use super::management::{MACHINE, MACHINE_DEPLOYMENT, Management, on_management};
+use super::provider::{GROUP_VERSION, TEST_MACHINE};
+use super::served::{Served, register};
+use super::topology::{VERSION, template};
 use anyhow::{Context as _, Result, ensure};
 use foo_runtime_sdk::hooks::{
     CanUpdateMachineSet, CanUpdateMachineSetRequest, MachineSetPatches, UpdateMachine,

@@ -1,11 +1,11 @@
 //! A Cluster is created, patched, refused, upgraded by two minors and deleted; at every step that core lets an
 //! extension block, it blocks once.
 
-use crate::book::{BLOCKED, Book, RETRY, Step};
-use crate::management::{CLUSTER, MACHINE, MACHINE_DEPLOYMENT, Management, on_management};
-use crate::provider::{TEST_CONTROL_PLANE, TEST_MACHINE};
-use crate::served::{Served, handlers, register};
-use crate::topology::{self, VERSION};
+use super::book::{BLOCKED, Book, RETRY, Step};
+use super::management::{CLUSTER, MACHINE, MACHINE_DEPLOYMENT, Management, on_management};
+use super::provider::{TEST_CONTROL_PLANE, TEST_MACHINE};
+use super::served::{Served, handlers, register};
+use super::topology::{self, VERSION};
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::version_is_accepted;
 use foo_runtime_sdk::hooks::{

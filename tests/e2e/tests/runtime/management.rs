@@ -1,7 +1,7 @@
-//! One management cluster for all tests of the binary. Each test works in a namespace of its own, and its extension is
+//! One management cluster for all tests of `runtime`. Each test works in a namespace of its own, and its extension is
 //! called for that namespace only.
 
-use crate::provider;
+use super::provider;
 use anyhow::{Context as _, Result, anyhow};
 use foo_testbed::world::SOON;
 use foo_testbed::world::kinds::condition;
@@ -52,7 +52,7 @@ pub(crate) struct Management {
     rig: Rig,
 }
 
-/// Runs a test on the management cluster of this binary; the first one starts it.
+/// Runs a test on the management cluster that all share; the first one starts it.
 pub(crate) fn on_management(test: impl AsyncFnOnce(&'static Management) -> Result<()>) {
     foo_e2e::alone(async || {
         let started =

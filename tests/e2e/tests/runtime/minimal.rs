@@ -1,9 +1,9 @@
 //! crates/runtime-sdk/examples/minimal.rs, as a process of its own: what a reader of the example gets. And two of it,
 //! of which one is killed.
 
-use crate::management::{CLUSTER, Kind, Management, on_management};
-use crate::served::{certify, register};
-use crate::topology;
+use super::management::{CLUSTER, Kind, Management, on_management};
+use super::served::{certify, register};
+use super::topology;
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::SOON;
 use foo_testbed::world::kinds::text;

@@ -1,7 +1,7 @@
 //! A provider of clusters, control planes, machines and bootstrap data that does at once what it is asked: only its
 //! status is of interest to core.
 
-use crate::management::{Kind, MACHINE};
+use super::management::{Kind, MACHINE};
 use anyhow::Result;
 use foo_testbed::world::kinds::text;
 use foo_testbed::{InstanceList, NodeSpec};

@@ -1,9 +1,9 @@
 //! What an extension that is away does to a core that starts.
 
-use crate::failures::{is_created, ready};
-use crate::management;
-use crate::served::{Served, register};
-use crate::topology;
+use super::failures::{is_created, ready};
+use super::management;
+use super::served::{Served, register};
+use super::topology;
 use foo_testbed::world::SOON;
 use foo_testbed::{Probe, wait_until};
 

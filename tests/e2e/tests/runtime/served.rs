@@ -1,6 +1,6 @@
 //! An extension that is served by the test itself, and its registration with core.
 
-use crate::management::{EXTENSION_CONFIG, Management};
+use super::management::{EXTENSION_CONFIG, Management};
 use anyhow::{Context as _, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;

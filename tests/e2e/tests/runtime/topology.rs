@@ -1,7 +1,7 @@
 //! A ClusterClass of the stand-in provider, and Clusters of it.
 
-use crate::management::{CLUSTER, CLUSTER_CLASS, Management};
-use crate::provider::GROUP_VERSION;
+use super::management::{CLUSTER, CLUSTER_CLASS, Management};
+use super::provider::GROUP_VERSION;
 use anyhow::Result;
 use foo_testbed::world::kinds::{condition, text};
 use serde_json::{Value, json};

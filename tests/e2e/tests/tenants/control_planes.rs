@@ -1,6 +1,6 @@
 //! FooControlPlanes and the kubeconfigs that they name.
 
-use crate::{among_tenants, as_tenant, cluster, identity, is_refused, namespace_of_tenant, writes};
+use super::{WORLD, as_tenant, cluster, identity, is_refused, namespace_of_tenant, writes};
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::kinds::{self, Kind, condition, text};
 use foo_testbed::world::{SOON, World, manifests};
@@ -33,7 +33,7 @@ async fn with_kubeconfig(world: &World, name: &str, kubeconfig: &str) -> Result<
 
 #[test]
 fn a_control_plane_writes_no_kubeconfig_but_that_of_the_cluster_that_names_it() {
-    among_tenants(async |world| {
+    WORLD.run(async |world| {
         namespace_of_tenant(world, NAMESPACE).await?;
         identity(world, "planes", &[NAMESPACE], &json!({})).await?;
         let claimed = cluster(world, NAMESPACE, "claimed", Some("planes")).await?;
@@ -88,7 +88,7 @@ fn secret_of_others(name: &str) -> Value {
 
 #[test]
 fn a_kubeconfig_cannot_make_the_manager_run_read_or_trust_anything() {
-    among_tenants(async |world| {
+    WORLD.run(async |world| {
         let namespace = NAMESPACE;
         namespace_of_tenant(world, namespace).await?;
         let user = |with: &str| changed(world, "user: {", &format!("user: {{{with}, "));

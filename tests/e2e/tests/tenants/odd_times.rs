@@ -1,7 +1,7 @@
 //! Times that the API server takes and that cannot be decoded: they block no object, not even a manager that starts
 //! with them.
 
-use crate::{among_tenants, as_tenant, cluster, identity, namespace_of_tenant};
+use super::{WORLD, as_tenant, cluster, identity, namespace_of_tenant};
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::kinds::text;
 use foo_testbed::world::{SOON, manifests};
@@ -30,7 +30,7 @@ async fn is_replaced(world: &World, what: &str, time_at: &str, flags: &[&str]) -
 
 #[test]
 fn objects_with_times_of_the_year_9999_block_neither_their_namespace_nor_the_next_manager() {
-    among_tenants(async |world| {
+    WORLD.run(async |world| {
         namespace_of_tenant(world, NAMESPACE).await?;
         world.apply(&manifests::namespace("even")).await?;
         identity(world, "odd-and-even", &[NAMESPACE, "even"], &json!({})).await?;

@@ -1,7 +1,7 @@
 //! Pools that request foreign resources: names that would become paths, Secrets, profiles, subnets, tags and groups of
 //! others, and credentials that were not granted to them.
 
-use crate::{among_tenants, cluster, identity, is_refused, namespace_of_tenant, writes};
+use super::{WORLD, cluster, identity, is_refused, namespace_of_tenant, writes};
 use anyhow::{Result, ensure};
 use foo_testbed::World;
 use foo_testbed::world::kinds::Kind;
@@ -114,7 +114,7 @@ fn secret(name: &str, cluster: &str, value: &str) -> Value {
 
 #[test]
 fn a_pool_that_names_foreign_resources_is_refused_by_name_and_its_neighbour_continues() {
-    among_tenants(async |world| {
+    WORLD.run(async |world| {
         identity(world, "neighbours", &["neighbour"], &json!({})).await?;
         let limits = json!({"allowedInstanceProfiles": ["team-*"], "allowedSubnets": SUBNETS});
         identity(world, "tenants", &["tenant"], &limits).await?;
@@ -146,7 +146,7 @@ fn a_pool_that_names_foreign_resources_is_refused_by_name_and_its_neighbour_cont
 
 #[test]
 fn a_cluster_gets_only_the_credentials_and_subnets_granted_to_its_namespace() {
-    among_tenants(async |world| {
+    WORLD.run(async |world| {
         namespace_of_tenant(world, "limited").await?;
         identity(world, "of-others", &["neighbour"], &json!({})).await?;
         identity(world, "of-two-subnets", &["limited"], &json!({"allowedSubnets": SUBNETS[..2]})).await?;
