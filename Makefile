@@ -77,13 +77,16 @@ advisories: prerequisites cargo-deny ## Take newer advisories (hack/advisories.t
 	@cargo xtask deny
 
 conformance: tools build ## Cluster API's own end-to-end specs with every flavour, on real components, and those left out (make test plays a few)
-	@FOO_SPECS=whole $(optimised) test --workspace --test upstream -- --nocapture
+	@FOO_SPECS=whole $(optimised) test --workspace --test e2e -- upstream:: --nocapture
 
 chaos: tools build ## Roll-outs under accidents on real components (CHAOS_MINUTES=60 CHAOS_SIZE=20 CHAOS_SEED=1)
 	@CHAOS_MINUTES=$(or $(CHAOS_MINUTES),60) CHAOS_SIZE=$(or $(CHAOS_SIZE),20) CHAOS_SEED=$(or $(CHAOS_SEED),1) \
-	    $(optimised) test --workspace --test chaos -- storms --nocapture
+	    $(optimised) test --workspace --test e2e -- chaos::storms --nocapture
 
-bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--full: all sizes, over an hour)
+# The program of a release instead of the one that tests run, if the benchmark measures that.
+released_manager := $(if $(or $(RELEASE),$(findstring --full,$(BENCH_ARGS))),$(bin)/../$(MANAGER_TARGET)/release/foo-manager)
+
+bench: tools build $(if $(released_manager),manager) ## Calls, writes, memory and latency, printed and kept as data (RELEASE=1: of the released program; BENCH_ARGS=--full: of that, all sizes, hours, and the page docs/figures.md)
 	$(call timed,planner,cargo run --release --quiet -p foo-planner --example plan_1000)
 	$(call timed,simulator,cargo run --release --quiet -p foo-simulator --example throughput -- \
 	    $(wildcard $(bin)/../tmp/python/bin/python))
@@ -100,7 +103,7 @@ bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--f
 	    eks::figures::a_life_cycle_takes_few_calls_and_little_time_of_the_provider \
 	    eks::figures::an_idle_control_plane_costs_one_read_in_five_minutes \
 	    eks::many::idle_clusters_are_polled_at_different_times)
-	@$(bin)/foo-bench $(BENCH_ARGS)
+	@$(if $(released_manager),FOO_MANAGER_BIN=$(released_manager)) $(bin)/foo-bench $(BENCH_ARGS)
 
 model: prerequisites ## The planner against every order of events of small worlds, deeper than the tests go (minutes)
 	$(call timed,model,PLANNER_MODEL=deep cargo test --release -p foo-planner --test model -- --nocapture --test-threads 1)

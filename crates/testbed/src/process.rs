@@ -152,6 +152,11 @@ impl Process {
         matches!(lock(&self.supervisor).try_wait(), Ok(None))
     }
 
+    /// The exit code with which the program has ended, as a shell reports it: after a signal, 128 and the signal's number.
+    pub fn exit_code(&self) -> Option<i32> {
+        lock(&self.supervisor).try_wait().ok().flatten().and_then(|status| status.code())
+    }
+
     /// An error with the tail of the log if the program has ended.
     pub fn check_running(&self) -> Result<()> {
         if self.is_running() {
@@ -268,6 +273,7 @@ mod tests {
         wait_for(|| !process.is_running());
         let error = process.check_running().unwrap_err().to_string();
         assert!(error.contains("hello") && error.contains("bad"), "{error}");
+        assert_eq!(process.exit_code(), Some(3));
     }
 
     #[test]

@@ -1,29 +1,33 @@
-//! `foo-bench`: the numbers that matter to users who pay for AWS calls, printed. Nothing here fails for being
-//! slow.
+//! `foo-bench`: the numbers that matter to users who pay for AWS calls. It prints them, keeps them as data, and writes
+//! the page of figures from that. Nothing here fails for being slow.
 //!
-//! For each size: the scale-out from nothing, the idle pool, a change in AWS until its FooMachine is there,
-//! a restart of the manager, a roll-out. The manager runs with its own defaults (a read of quiet groups every
-//! 30 s); instances take [`LAUNCH`] to launch. Counts are the simulator's and the manager's own; times depend
-//! on the machine, and a rest of the system shares its processors.
+//! * [`measures`]: what is measured, each in a world of its own;
+//! * [`wait`]: how it waits, with [`progress`];
+//! * [`meter`], [`trace`]: where the numbers come from: counters of the simulator and of the manager, and reads of pools;
+//! * [`record`]: the file of a run; [`goals`], [`page`]: what follows from it.
+//!
+//! Times depend on the machine, and the rest of the system shares its processors.
 
+mod goals;
+mod measures;
 mod meter;
-mod roll_out;
+mod page;
+mod progress;
+mod record;
+mod trace;
+mod wait;
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
-use foo_testbed::world::kinds::Kind;
-use foo_testbed::world::{Cluster, Pool, Restarts, WorldOptions};
-use foo_testbed::{Probe, World, wait_until};
-use meter::{Meter, Reading};
-use serde_json::json;
-use std::time::{Duration, Instant};
+use foo_testbed::world::manager_program;
+use measures::scale_in::To;
+use measures::{fail_over, many_pools, one_pool, roll_out, scale_in};
+use record::Recorder;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
 
-/// Otherwise the manager runs as released.
-const MANAGER_ARGS: [&str; 1] = ["--log-level=warn"];
-/// How long an instance takes to launch in the simulated AWS.
-const LAUNCH: Duration = Duration::from_secs(20);
-
-/// Prints calls, writes, memory and latency of the whole system.
+/// Prints calls, writes, memory and latency of the whole system, and keeps them as data.
 #[derive(Parser)]
 struct Args {
     /// Sizes of single pools, in instances.
@@ -39,184 +43,145 @@ struct Args {
     /// in AWS.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     roll_out: Option<u32>,
-    /// Measure all sizes: pools of 10, 100 and 1,000 instances, 100 pools of ten, and the roll-out of 100
-    /// instances. Takes more than an hour.
+    /// Measure only the scale-in of a pool of this many instances to a tenth, with drains.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    scale_in: Option<u32>,
+    /// Measure only the scale-in of a pool of this many instances to 0, with drains.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    to_zero: Option<u32>,
+    /// Measure only a fail-over: two replicas of the manager run, and the leader is killed. With a pool of this many
+    /// instances.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    fail_over: Option<u32>,
+    /// Measure all of it: pools of 10, 100 and 1,000 instances, 100 pools of ten, the roll-out of 100 instances,
+    /// scale-ins of 100 and 1,000, and a fail-over; then write the page of figures into docs. Takes hours.
     #[arg(long)]
     full: bool,
+    /// Folder for the file of this run. The page is written from all files in it.
+    #[arg(long, default_value = "target/figures")]
+    out: PathBuf,
+    /// Measure nothing: only write the page of figures, with its plots, into this folder.
+    #[arg(long)]
+    page: Option<PathBuf>,
+}
+
+/// A measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    OnePool(u32),
+    ManyPools(u32),
+    RollOut(u32),
+    ScaleIn(u32, To),
+    FailOver(u32),
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OnePool(size) => write!(f, "one pool of {size}"),
+            Self::ManyPools(pools) => write!(f, "{pools} pools of 10"),
+            Self::RollOut(size) => write!(f, "a roll-out of {size} with pods that take their time"),
+            Self::ScaleIn(size, to) => write!(f, "a scale-in from {size} to {} with drains", to.of(*size)),
+            Self::FailOver(size) => write!(f, "a fail-over with a pool of {size}"),
+        }
+    }
 }
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    let mut args = Args::parse();
-    if let Some(size) = args.roll_out {
-        return roll_out::against_its_limit(size).await;
+    let args = Args::parse();
+    if let Some(folder) = &args.page {
+        return page::write(&args.out, folder);
     }
+    let recorder = Recorder::begin(&manager_program()?);
+    let measured = measure(&args, &recorder).await;
+    if let Err(error) = &measured {
+        recorder.note(&format!("the run ended early: {error:#}"));
+    }
+    // What was measured before an error is kept.
+    println!("\nwrote {}", recorder.save(&args.out)?.display());
+    measured?;
     if args.full {
-        args.sizes = vec![10, 100, 1_000];
-        args.pools = 100;
+        page::write(&args.out, &xtask::root().join("docs"))?;
     }
+    Ok(())
+}
+
+async fn measure(args: &Args, recorder: &Recorder) -> Result<()> {
     let rest = Duration::from_secs(args.rest);
-    for size in &args.sizes {
-        one_pool(*size, rest).await.with_context(|| format!("a pool of {size}"))?;
+    for part in parts(args) {
+        println!("\n== {part}");
+        // Each is a whole system: a large future.
+        let measured = match part {
+            Part::OnePool(size) => Box::pin(one_pool::measure(size, rest, recorder)).await,
+            Part::ManyPools(pools) => Box::pin(many_pools::measure(pools, rest, recorder)).await,
+            Part::RollOut(size) => Box::pin(roll_out::against_its_limit(size, recorder)).await,
+            Part::ScaleIn(size, to) => Box::pin(scale_in::measure(size, to, recorder)).await,
+            Part::FailOver(size) => Box::pin(fail_over::measure(size, recorder)).await,
+        };
+        measured.with_context(|| part.to_string())?;
     }
-    if args.pools > 0 {
-        many_pools(args.pools, rest).await.with_context(|| format!("{} pools of ten", args.pools))?;
+    Ok(())
+}
+
+/// What is measured, in order.
+fn parts(args: &Args) -> Vec<Part> {
+    let Args { sizes, pools, rest: _, roll_out, scale_in, to_zero, fail_over, full, out: _, page: _ } = args;
+    let alone = [
+        roll_out.map(Part::RollOut),
+        scale_in.map(|size| Part::ScaleIn(size, To::Tenth)),
+        to_zero.map(|size| Part::ScaleIn(size, To::Zero)),
+        fail_over.map(Part::FailOver),
+    ];
+    let alone: Vec<Part> = alone.into_iter().flatten().collect();
+    if !alone.is_empty() {
+        return alone;
     }
-    if args.full {
-        roll_out::against_its_limit(100).await?;
+    if *full {
+        return vec![
+            Part::OnePool(10),
+            Part::OnePool(100),
+            Part::ManyPools(100),
+            Part::RollOut(100),
+            Part::ScaleIn(100, To::Tenth),
+            Part::FailOver(100),
+            Part::OnePool(1_000),
+            Part::ScaleIn(1_000, To::Zero),
+        ];
     }
-    Ok(())
+    let sizes = sizes.iter().copied().map(Part::OnePool);
+    sizes.chain(Some(*pools).filter(|pools| *pools > 0).map(Part::ManyPools)).collect()
 }
 
-async fn world() -> Result<World> {
-    let manager_args = MANAGER_ARGS.map(str::to_owned).to_vec();
-    // A manager that ends is started again, as Kubernetes would do it, and reported it: the numbers include it.
-    let restarts = Some(Restarts::reported_to(|text| println!("  note: {text}")));
-    let world = World::start(WorldOptions { manager_args, restarts, ..WorldOptions::default() }).await?;
-    world.aws().region().change_settings(|settings| settings.launch = LAUNCH)?;
-    Ok(world)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// More instances, more time: core creates a Machine and finds a Node for each.
-fn patience(instances: u32) -> Duration {
-    Duration::from_mins(4) + Duration::from_secs(2) * instances
-}
-
-async fn one_pool(size: u32, rest: Duration) -> Result<()> {
-    println!("\n== one pool of {size}");
-    let world = world().await?;
-    let cluster = world.cluster("bench").await?;
-    let pool = cluster.pool("workers", 0).await?;
-    pool.settles_at(0).await?;
-    scale_up(&world, &pool, size).await?;
-    while_idle(&world, rest, 1).await?;
-    change_in_aws(&world, &pool, size).await?;
-    restart(&world, &pool, size).await?;
-    roll_out(&world, &pool, size).await
-}
-
-/// Everything is replaced by another type, a tenth at a time. What launches take sets the limit.
-async fn roll_out(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
-    let surge = roll_out::surge(size);
-    pool.patch(Kind::FooMachinePool, &json!({"spec": {"rollout": {"maxSurge": surge}}})).await?;
-    tokio::time::sleep(Duration::from_secs(10)).await;
-    let meter = Meter::start(world).await?;
-    let launches = LAUNCH * roll_out::rounds(size);
-    let took = roll_out::roll_out(pool, size, patience(size) + launches * 3).await?;
-    let reading = meter.read(world).await?;
-    let each = f64::from(size);
-    println!(
-        "roll-out of {size}, {surge} at a time: {:.0} s ({} s of launches one after another), {reading}",
-        took.as_secs_f64(),
-        launches.as_secs()
-    );
-    println!(
-        "  per replaced instance: {:.1} AWS calls, {:.1} Kubernetes writes",
-        reading.aws_per(each),
-        reading.writes_per(each)
-    );
-    println!("  {}", reading.by_action());
-    Ok(())
-}
-
-async fn scale_up(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
-    let meter = Meter::start(world).await?;
-    let started = Instant::now();
-    pool.scale(size).await?;
-    pool.settles_within(usize::try_from(size)?, patience(size)).await?;
-    let took = started.elapsed();
-    let reading = meter.read(world).await?;
-    println!(
-        "scale-up 0→{size}: {:.0} s ({} s of it launching), {reading}",
-        took.as_secs_f64(),
-        LAUNCH.as_secs()
-    );
-    println!("  {}", reading.by_action());
-    Ok(())
-}
-
-async fn while_idle(world: &World, rest: Duration, pools: u32) -> Result<()> {
-    // What the last change still causes (a maximum that follows the desired replicas, details of late instances) comes
-    // first.
-    tokio::time::sleep(Duration::from_secs(45)).await;
-    let meter = Meter::start(world).await?;
-    tokio::time::sleep(rest).await;
-    let reading = meter.read(world).await?;
-    let minutes = rest.as_secs_f64() / 60.0;
-    let (resident, highest) = meter::resident_megabytes(world)?;
-    println!(
-        "idle, per minute: {:.1} AWS calls ({:.2} per pool), {:.1} Kubernetes writes, {:.1} live reads; manager \
-         {:.0}m CPU, {resident} MB, {highest} MB at most",
-        reading.aws_per(minutes),
-        reading.aws_per(minutes) / f64::from(pools),
-        reading.writes_per(minutes),
-        reading.live_reads_per(minutes),
-        reading.millicores(minutes),
-    );
-    Ok(())
-}
-
-/// A user requests one instance more in AWS: how long until it has a FooMachine.
-async fn change_in_aws(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
-    let group = pool.group();
-    let before: Vec<String> = ids(world, &group);
-    meter::raise_desired(world, &group, size + 1).await?;
-    let new = wait_until("AWS to launch one more", patience(size), async || {
-        let now = ids(world, &group);
-        let new = now.iter().find(|id| !before.contains(id)).cloned();
-        Ok(new.map_or_else(|| Probe::NotYet(format!("{now:?}")), Probe::Done))
-    })
-    .await?;
-    let appeared = Instant::now();
-    let view = format!("to know {new}");
-    pool.wait(&view, Duration::from_mins(2), |view| {
-        view.foo_machines
-            .iter()
-            .any(|machine| machine.pointer("/spec/instanceID").is_some_and(|id| id == new.as_str()))
-    })
-    .await?;
-    println!("change in AWS → FooMachine: {:.1} s", appeared.elapsed().as_secs_f64());
-    pool.settles_within(usize::try_from(size)?, patience(size)).await?;
-    Ok(())
-}
-
-fn ids(world: &World, group: &str) -> Vec<String> {
-    world.aws().instances_of(group).iter().map(|instance| instance.id.to_string()).collect()
-}
-
-async fn restart(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
-    tokio::time::sleep(Duration::from_secs(30)).await;
-    world.manager().terminate().await?;
-    let aws = meter::aws_calls(world);
-    let started = Instant::now();
-    world.manager().start().await?;
-    // Its first read is the end of filling its caches; what the pool's status reports until then is the last manager's.
-    wait_until("the manager to call AWS", patience(size), async || {
-        Ok(Probe::when(meter::aws_calls(world) != aws, || "no call".to_owned()))
-    })
-    .await?;
-    tokio::time::sleep(Duration::from_secs(20)).await;
-    pool.settles_within(usize::try_from(size)?, patience(size)).await?;
-    let reading = Reading::since_start(world, &aws).await?;
-    println!("restart at {size}: {:.0} s watched, {reading}", started.elapsed().as_secs_f64());
-    println!("  {}", reading.by_action());
-    Ok(())
-}
-
-async fn many_pools(pools: u32, rest: Duration) -> Result<()> {
-    println!("\n== {pools} pools of 10");
-    let world = world().await?;
-    let cluster: Cluster<'_> = world.cluster("bench").await?;
-    let meter = Meter::start(&world).await?;
-    let started = Instant::now();
-    let mut all = Vec::new();
-    for number in 0..pools {
-        all.push(cluster.pool(&format!("workers-{number}"), 10).await?);
+    fn parts_of(arguments: &[&str]) -> Vec<Part> {
+        let arguments = ["foo-bench"].iter().chain(arguments);
+        parts(&Args::try_parse_from(arguments).unwrap())
     }
-    for pool in &all {
-        pool.settles_within(10, patience(10 * pools)).await?;
+
+    #[test]
+    fn without_arguments_small_pools_are_measured() {
+        assert_eq!(parts_of(&[]), [Part::OnePool(10), Part::OnePool(100), Part::ManyPools(20)]);
+        assert_eq!(parts_of(&["--sizes", "5", "--pools", "0"]), [Part::OnePool(5)]);
     }
-    let reading = meter.read(&world).await?;
-    println!("0→{pools}×10: {:.0} s, {reading}", started.elapsed().as_secs_f64());
-    while_idle(&world, rest, pools).await
+
+    #[test]
+    fn measurements_that_are_named_are_the_only_ones() {
+        let named = parts_of(&["--scale-in", "100", "--to-zero", "20", "--fail-over", "10"]);
+        let expected = [Part::ScaleIn(100, To::Tenth), Part::ScaleIn(20, To::Zero), Part::FailOver(10)];
+        assert_eq!(named, expected);
+        assert_eq!(Part::ScaleIn(100, To::Tenth).to_string(), "a scale-in from 100 to 10 with drains");
+    }
+
+    #[test]
+    fn the_full_run_measures_every_kind() {
+        let full = parts_of(&["--full"]);
+        assert!(
+            full.contains(&Part::ScaleIn(1_000, To::Zero)) && full.contains(&Part::FailOver(100)),
+            "{full:?}"
+        );
+    }
 }

@@ -24,6 +24,8 @@ const READY: Duration = Duration::from_secs(30);
 const LINE: usize = 400;
 /// The Deployments give a manager 30 s to end.
 const GRACE: Duration = Duration::from_secs(30);
+/// The variable from which a manager has its identity in the election.
+const POD_NAME: &str = "POD_NAME";
 /// What a manager logs that has lost its Lease, before it ends.
 const LEASE_LOST: &str = "no longer the leader";
 
@@ -124,7 +126,7 @@ impl Manager {
         let env = vec![
             ("KUBECONFIG", kubeconfig.display().to_string()),
             ("POD_NAMESPACE", namespace.to_owned()),
-            ("POD_NAME", name.to_owned()),
+            (POD_NAME, name.to_owned()),
             // Any will do, but there must be some; those of the user who runs the tests must not be found.
             ("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE".to_owned()),
             ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".to_owned()),
@@ -147,6 +149,27 @@ impl Manager {
     pub(super) fn with_env(mut self, env: impl IntoIterator<Item = (&'static str, String)>) -> Self {
         self.env.extend(env);
         self
+    }
+
+    /// Another replica of it, as a Deployment with two replicas has it, in a pod of this name and with a log of its own.
+    /// Does not start it.
+    pub fn replica(&self, pod: &str) -> Result<Self> {
+        let mut env = self.env.clone();
+        env.retain(|(name, _)| *name != POD_NAME);
+        env.push((POD_NAME, pod.to_owned()));
+        let log = self.log.with_file_name(format!("{pod}.log"));
+        write(&log, "")?;
+        Ok(Self {
+            name: self.name,
+            program: self.program.clone(),
+            args: self.args.clone(),
+            env,
+            collector: Mutex::new(lock(&self.collector).clone()),
+            log,
+            token: self.token.clone(),
+            starting: tokio::sync::Mutex::default(),
+            running: Mutex::new(None),
+        })
     }
 
     /// Starts it and waits until it is ready (a manager that waits for the lease is). Nothing to do if it runs.
@@ -249,6 +272,21 @@ impl Manager {
         lock(&self.running).as_ref().is_some_and(|running| !running.process.is_running())
     }
 
+    /// How it exited although no test killed or terminated it: its exit code and the last lines of its log.
+    pub fn end(&self) -> Option<String> {
+        let running = lock(&self.running);
+        let process = &running.as_ref()?.process;
+        if process.is_running() {
+            return None;
+        }
+        let code = process.exit_code().map_or_else(|| "unknown".to_owned(), |code| code.to_string());
+        let lines = last_lines(&process.log_tail());
+        Some(format!(
+            "{} has ended by itself, exit code {code}. The last lines of its log:\n{lines}",
+            self.name
+        ))
+    }
+
     /// Name of its Deployment.
     pub fn name(&self) -> &str {
         self.name
@@ -339,7 +377,7 @@ fn flag(arg: &str) -> &str {
 }
 
 /// The manager's program: named by [`PROGRAM`], else `foo-manager` beside us.
-pub(super) fn program() -> Result<PathBuf> {
+pub fn program() -> Result<PathBuf> {
     if let Some(path) = std::env::var_os(PROGRAM) {
         let path = PathBuf::from(path);
         ensure!(path.is_file(), "{PROGRAM}: there is no file {}", path.display());

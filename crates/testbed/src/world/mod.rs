@@ -35,7 +35,7 @@ pub use clock::ManagerClock;
 pub use cluster::Cluster;
 pub use management::ManagementCluster;
 use manager::Managers;
-pub use manager::{Manager, PROGRAM as MANAGER_PROGRAM};
+pub use manager::{Manager, PROGRAM as MANAGER_PROGRAM, program as manager_program};
 pub use manifests::PoolName;
 pub use pool::{Pool, Workload};
 pub use restarts::Restarts;

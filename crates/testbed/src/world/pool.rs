@@ -6,7 +6,7 @@ use super::{MachineView, PoolView, SOON, World};
 use crate::wait::POLL;
 use crate::{Probe, nothing_happens, wait_until};
 use anyhow::{Context as _, Result};
-use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::apps::v1::{Deployment, DeploymentStatus};
 use kube::Api;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -187,13 +187,23 @@ impl Workload<'_> {
         self.world.apply_in(&self.pool.cluster, &manifests::deployment(&self.pool, &self.app, pods)).await
     }
 
-    /// Waits until this many pods are ready.
-    pub async fn is_ready(&self, pods: u32) -> Result<()> {
+    /// What its status shows. Nothing until its controller has read it.
+    async fn status(&self) -> Result<DeploymentStatus> {
         let client = self.world.workload_client(&self.pool.cluster);
         let deployments: Api<Deployment> = Api::namespaced(client, &self.pool.namespace);
+        Ok(deployments.get(&self.app).await?.status.unwrap_or_default())
+    }
+
+    /// Number of its pods that are ready.
+    pub async fn ready(&self) -> Result<u32> {
+        Ok(u32::try_from(self.status().await?.ready_replicas.unwrap_or(0))?)
+    }
+
+    /// Waits until this many pods are ready.
+    pub async fn is_ready(&self, pods: u32) -> Result<()> {
         let wanted = i32::try_from(pods).unwrap_or(i32::MAX);
         wait_until(&format!("Deployment {} to have {pods} ready pods", self.app), SOON, async || {
-            let status = deployments.get(&self.app).await?.status.unwrap_or_default();
+            let status = self.status().await?;
             let ready = status.ready_replicas.unwrap_or(0);
             Ok(Probe::when(ready == wanted && status.replicas == Some(wanted), || format!("{status:?}")))
         })

@@ -4,16 +4,20 @@
 //! * [`boxes`], [`sequence`]: the two kinds of diagrams;
 //! * [`screen`]: a terminal with a golden file of the kubectl plugin;
 //! * [`grid`]: the layout of a dashboard;
+//! * [`plot`]: measured values, for pages that a benchmark writes; none of them is in docs/images;
 //! * [`canvas`]: what they are drawn on. It refuses pictures in which something overlaps or does not fit.
 
 mod boxes;
 mod canvas;
 mod grid;
+mod plot;
 mod screen;
 mod sequence;
 mod subjects;
 #[cfg(test)]
 mod tests;
+
+pub use plot::{Axis, Join, Line, Mark, Plot, Scale, short};
 
 use super::{Generated, dashboards};
 use anyhow::{Context as _, Result};
