@@ -58,6 +58,9 @@ pub struct Failure<A: Action> {
     pub refusal: Refusal,
     /// Whether it may have been carried out.
     pub lost: bool,
+    /// When it may have been carried out last, by any call of the row: a refusal says nothing about the calls before it.
+    #[serde(default)]
+    pub lost_at: Option<Timestamp>,
     /// How often in a row.
     pub times: u32,
     /// The first time.
@@ -110,8 +113,9 @@ impl<A: Action> Calls<A> {
         let before = self.failure(action);
         let times = before.map_or(0, |failure| failure.times).saturating_add(1);
         let first = before.map_or(at, |failure| failure.first);
+        let lost_at = if lost { Some(at) } else { before.and_then(|failure| failure.lost_at) };
         self.failures.retain(|failure| !action.repeats(&failure.action));
-        self.failures.push(Failure { action: action.clone(), refusal, lost, times, first, at });
+        self.failures.push(Failure { action: action.clone(), refusal, lost, lost_at, times, first, at });
     }
 
     /// The failure of the call that this one repeats.

@@ -6,7 +6,7 @@
 //! [`Action`] or [`Domain`], with its reason.
 //!
 //! * [`Action`]: one call; [`Outcome`] and [`Refusal`]: what became of it; [`Backoff`]: when it is repeated;
-//! * [`Calls`]: what one process remembers of its calls;
+//! * [`Calls`]: what one process remembers of its calls; [`Calls::forget`]: when a read may drop what is on record;
 //! * [`Domain`]: a planner with its check; [`Plan`], [`report`], [`Violation`]: what they return;
 //! * [`Process`]: the order in which a plan is recorded, sent and remembered;
 //! * [`forecast`]: what will follow, if every call succeeds;
@@ -22,6 +22,7 @@ mod backoff;
 mod calls;
 mod domain;
 pub mod forecast;
+mod forget;
 mod outcome;
 mod process;
 pub mod report;
@@ -32,5 +33,6 @@ pub use action::{Action, Value, add};
 pub use backoff::Backoff;
 pub use calls::{Calls, Effect, Failure, Sent};
 pub use domain::{Domain, Plan, Violation};
+pub use forget::Names;
 pub use outcome::{Outcome, Refusal};
 pub use process::Process;

@@ -8,7 +8,7 @@ use crate::refusals::{explained, is_about_a_role, is_missing_right, is_no_change
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::timing::{ASK_AGAIN, PROPAGATION, PROPAGATION_RETRY, TRY_AGAIN};
-use foo_calls::Refusal;
+use foo_calls::{Names, Refusal};
 use foo_model::eks::{Change, Query, QueryResult};
 use foo_model::{Reason, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -132,13 +132,33 @@ impl Draft {
             (Some(failed), Some(_)) if failed.times >= 3 => {
                 self.report_failed_read(kind, query, failed.times, &failed.refusal);
             }
-            (None, None) => {
-                let message = format!("waiting for a read of {}", in_words(query));
-                self.note(kind, Weight::Pending, Reason::AskingEks, message);
-            }
+            (None, None) => self.note_unread(kind, query),
             (Some(_) | None, Some(_)) => {}
         }
         response
+    }
+
+    /// A condition reports that a read is awaited.
+    pub(crate) fn note_unread(&mut self, kind: ConditionKind, query: &Query) {
+        let message = format!("waiting for a read of {}", in_words(query));
+        self.note(kind, Weight::Pending, Reason::AskingEks, message);
+    }
+
+    /// Drops from the record the names that neither the spec nor the result of this query has: `is_over`. If the newest read may not show
+    /// all that was done, it drops none, and requests one that does. Returns whether no such name is left.
+    pub(crate) fn forget<N: Names>(
+        &mut self,
+        situation: &Situation<'_>,
+        query: &Query,
+        names: impl FnOnce(&mut Recorded) -> &mut N,
+        is_over: impl FnMut(&N::Name) -> bool,
+    ) -> bool {
+        let begun = situation.begun(query);
+        let from = situation.memory.calls.forget(begun, names(&mut self.record), is_over);
+        if let Some(from) = from {
+            self.request_read(query, from);
+        }
+        from.is_none()
     }
 
     fn report_failed_read(&mut self, kind: ConditionKind, query: &Query, times: u32, refusal: &Refusal) {

@@ -419,9 +419,9 @@ impl Hash for Manager {
         (calls.started, &calls.record).hash(state);
         calls.sent.iter().for_each(|it| (it.action, it.at).hash(state));
         calls.effects.iter().for_each(|it| (it.action, it.response, it.at).hash(state));
-        let failures = calls.failures.iter();
-        failures
-            .for_each(|it| (it.action, it.refusal.reason, it.lost, it.times, it.first, it.at).hash(state));
+        for it in &calls.failures {
+            (it.action, it.refusal.reason, it.lost, it.lost_at, it.times, it.first, it.at).hash(state);
+        }
         match &self.stage {
             Stage::Idle => 0.hash(state),
             Stage::Planned(plan) => (1, &plan.record, &plan.actions).hash(state),

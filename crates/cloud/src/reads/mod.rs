@@ -13,8 +13,9 @@
 //! The age of a result counts from the start of its call: it shows at least what existed then, as far as AWS's reads
 //! do. The clock must never run backwards ([`crate::SystemClock`]). Nothing is decided here, and nothing is changed.
 
+mod cloud;
 mod known;
 mod shared;
 
+pub use cloud::CloudReads;
 pub use known::{Freshness, Known, ReadResult};
-pub(crate) use shared::SharedReads;

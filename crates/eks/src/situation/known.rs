@@ -4,6 +4,7 @@ use crate::desired::Desired;
 use crate::memory::Memory;
 use crate::observed::Observed;
 use crate::recorded::Recorded;
+use crate::timing::GONE;
 use foo_model::Timestamp;
 use foo_model::eks::{Cluster, Query, QueryResult};
 use std::collections::BTreeMap;
@@ -32,6 +33,12 @@ impl Situation<'_> {
     pub(crate) fn cluster(&self) -> Option<Option<&Cluster>> {
         let Some(QueryResult::Cluster(cluster)) = self.shown.get(&self.query()) else { return None };
         Some(cluster.as_deref())
+    }
+
+    /// Whether several reads in a row do not find the cluster, the last of which shows what the manager before this one did.
+    pub(crate) fn is_missing(&self) -> bool {
+        let missing = &self.memory.missing;
+        missing.len() >= GONE && self.memory.calls.shows_all(missing.last().copied())
     }
 
     /// When the newest read began that got a response.

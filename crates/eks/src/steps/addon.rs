@@ -167,9 +167,11 @@ fn keep(
     wanted: &DesiredAddon,
     updates: Updates,
 ) -> State {
-    say_health(draft, &query(situation, &shown.name), shown);
+    let asked = query(situation, &shown.name);
+    say_health(draft, &asked, shown);
     if shown.settings.service_account_role.is_none() && wanted.settings.service_account_role.is_none() {
-        draft.record.addon_roles.remove(&shown.name);
+        let is_it = |name: &String| *name == shown.name;
+        draft.forget(situation, &asked, |record| &mut record.addon_roles, is_it);
     }
     let Some(target) = windows::target(situation, draft, cluster, shown, wanted) else {
         return State::Changing;

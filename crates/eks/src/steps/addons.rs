@@ -68,8 +68,8 @@ fn remove(situation: &Situation<'_>, draft: &mut Draft) {
             Some(_) | None => drop(draft.read.remove(&query)),
         }
     }
-    let kept = |name: &String| desired.addons.contains_key(name) || names.contains(name);
-    draft.record.preserved_addons.retain(kept);
+    let is_over = |name: &String| !desired.addons.contains_key(name) && !names.contains(name);
+    draft.forget(situation, &list, |record| &mut record.preserved_addons, is_over);
     draft.record.addon_roles.retain(|name| desired.addons.contains_key(name));
     draft.record.addon_versions.retain(|name, _| desired.addons.contains_key(name));
     draft

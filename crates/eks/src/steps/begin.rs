@@ -5,7 +5,7 @@ use crate::draft::{Draft, Weight};
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::tags;
-use crate::timing::{CONFIRM, GONE};
+use crate::timing::CONFIRM;
 use foo_model::eks::{Change, Cluster, TagChange};
 use foo_model::names::{
     ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION,
@@ -50,11 +50,10 @@ pub(crate) fn topic(situation: &Situation<'_>) -> ConditionKind {
 fn absent<'s>(situation: &Situation<'_>, draft: &mut Draft) -> Standing<'s> {
     let record = &situation.record;
     let existed = record.arn.is_some() || record.deleting || record.active_once;
-    let missing = &situation.memory.missing;
-    if !existed || missing.len() >= GONE {
+    if !existed || situation.is_missing() {
         return Standing::Absent;
     }
-    let last = missing.last().copied().unwrap_or(situation.now);
+    let last = situation.memory.missing.last().copied().unwrap_or(situation.now);
     draft.request_read(&situation.query(), last.plus(CONFIRM));
     draft.note(
         topic(situation),

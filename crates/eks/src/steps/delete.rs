@@ -9,7 +9,7 @@ use crate::situation::Situation;
 use crate::steps::begin::{self, Standing};
 use crate::steps::{oidc, updates};
 use crate::tags;
-use crate::timing::{CONFIRM, GONE, UNSEEN};
+use crate::timing::{CONFIRM, UNSEEN};
 use foo_calls::report::Deletion;
 use foo_model::Reason;
 use foo_model::eks::{Change, Cluster, ClusterChange, ClusterStatus, ConfigUpdate, TagChange};
@@ -23,8 +23,7 @@ pub const UNCONFIRMED: &str = "the Cluster is not being deleted, and Cluster API
 pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
     match begin::standing(situation, draft) {
         Standing::Unknown | Standing::Elsewhere => Deletion::Pending,
-        // Nothing of the provider: a cluster of this name has another owner.
-        Standing::NotOurs => gone(situation, draft),
+        Standing::NotOurs => foreign(situation, draft),
         Standing::Absent => absent(situation, draft),
         Standing::Ours(cluster) => {
             own(situation, draft, cluster);
@@ -112,10 +111,10 @@ fn absent(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
     let record = &situation.record;
     let begun = situation.desired.begun_before || record.creating_since.is_some() || record.attempts > 0;
     let since = situation.record.creating_since.map(|since| since.plus(UNSEEN));
-    let missing = &situation.memory.missing;
-    let last = missing.last().copied().unwrap_or(situation.now);
+    let is_missing = situation.is_missing();
+    let last = situation.memory.missing.last().copied().unwrap_or(situation.now);
     let seen_late = since.is_some_and(|since| last < since);
-    if begun && (missing.len() < GONE || seen_late) {
+    if begun && (!is_missing || seen_late) {
         draft.note(
             KIND,
             Weight::Pending,
@@ -125,11 +124,25 @@ fn absent(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
         let next = last.plus(CONFIRM);
         draft.request_read(
             &situation.query(),
-            since.filter(|_| missing.len() >= GONE).map_or(next, |since| since.max(next)),
+            since.filter(|_| is_missing).map_or(next, |since| since.max(next)),
         );
         return Deletion::Pending;
     }
     gone(situation, draft)
+}
+
+/// A cluster of this name has another owner, or none: nothing of it is the provider's, unless the manager before this one adopted it after
+/// the last read.
+fn foreign(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
+    let query = situation.query();
+    let calls = &situation.memory.calls;
+    if calls.shows_all(situation.begun(&query)) {
+        return gone(situation, draft);
+    }
+    draft.notes.clear();
+    draft.request_read(&query, calls.shows_all_from().unwrap_or(situation.now));
+    draft.note_unread(KIND, &query);
+    Deletion::Pending
 }
 
 /// There is no cluster of the provider: what is left is the OIDC provider.

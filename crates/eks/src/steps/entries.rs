@@ -39,7 +39,9 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
             remove(situation, draft, &principals, principal);
         }
     }
-    forget(draft, &principals, names);
+    let is_over =
+        |principal: &String| !principals.wanted.contains_key(principal) && !names.contains(principal);
+    draft.forget(situation, &list, |record| &mut record.entry_roles, is_over);
     if complete { Entries::Complete } else { Entries::Incomplete }
 }
 
@@ -79,9 +81,4 @@ fn may_remove(situation: &Situation<'_>, principals: &Principals, shown: &Access
         | EntryKind::HybridLinux
         | EntryKind::HyperpodLinux => true,
     }
-}
-
-fn forget(draft: &mut Draft, principals: &Principals, names: &std::collections::BTreeSet<String>) {
-    let kept = |principal: &String| principals.wanted.contains_key(principal) || names.contains(principal);
-    draft.record.entry_roles.retain(|principal, _| kept(principal));
 }

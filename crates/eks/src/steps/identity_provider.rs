@@ -133,8 +133,13 @@ fn former(situation: &Situation<'_>, draft: &mut Draft, name: &str) -> Former {
             Former::Stays(disassociate(situation, draft, shown, why))
         }
         Some(Some(_) | None) => {
-            draft.record.identity_provider = None;
-            draft.read.remove(&query(situation, name));
+            let query = query(situation, name);
+            let is_it = |it: &String| it == name;
+            if !draft.forget(situation, &query, |record| &mut record.identity_provider, is_it) {
+                draft.note_unread(KIND, &query);
+                return Former::Unknown;
+            }
+            draft.read.remove(&query);
             Former::Gone
         }
     }

@@ -79,8 +79,12 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft, kind: Conditi
     let query = Query::OidcProvider(arn.to_owned());
     let Some(QueryResult::OidcProvider(shown)) = draft.read(situation, kind, &query) else { return false };
     if !shown.as_ref().is_some_and(|it| tags::are_own(situation.desired, &it.tags)) {
-        draft.record.oidc_provider = None;
-        return true;
+        let is_it = |it: &String| it == arn;
+        let is_forgotten = draft.forget(situation, &query, |record| &mut record.oidc_provider, is_it);
+        if !is_forgotten {
+            draft.note_unread(kind, &query);
+        }
+        return is_forgotten;
     }
     let reason =
         if kind == ConditionKind::Deleting { Reason::DeletingCluster } else { Reason::ChangingAccess };

@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 const KIND: ConditionKind = ConditionKind::ClusterReady;
 
 pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
-    if situation.distrusted(&situation.query()).is_some() {
+    let query = situation.query();
+    if situation.distrusted(&query).is_some() {
         return;
     }
     let mut wanted = tags::all(situation.desired);
@@ -26,7 +27,10 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
     let former = draft.record.tag_keys.iter().filter(|key| !wanted.contains_key(*key));
     let extra: BTreeSet<String> = former.filter(|key| cluster.tags.contains_key(*key)).cloned().collect();
     // What is to be removed stays on record until no read shows it.
-    draft.record.tag_keys = situation.desired.tags.keys().cloned().chain(extra.iter().cloned()).collect();
+    let requested = &situation.desired.tags;
+    draft.record.tag_keys.extend(requested.keys().cloned());
+    let is_over = |key: &String| !requested.contains_key(key) && !extra.contains(key);
+    draft.forget(situation, &query, |record| &mut record.tag_keys, is_over);
     let arn = cluster.arn.clone();
     if !lacking.is_empty() {
         let change = Change::Tags { arn: arn.clone(), change: TagChange::Tag(lacking) };

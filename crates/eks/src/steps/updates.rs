@@ -108,7 +108,8 @@ fn find(situation: &Situation<'_>, draft: &mut Draft, update: &RecordedUpdate) {
     let message = "the response to an update was lost; the provider reads whether it began";
     draft.note(kind, Weight::Pending, Reason::ResponseLost, message);
     let list = Query::Updates(situation.desired.name.clone());
-    let from = update.since.plus(LAG);
+    let decided = update.since.plus(LAG);
+    let from = situation.memory.calls.shows_all_from().map_or(decided, |from| from.max(decided));
     if situation.begun(&list).is_none_or(|begun| begun < from) {
         return draft.request_read(&list, from);
     }

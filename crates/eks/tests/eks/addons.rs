@@ -112,7 +112,7 @@ fn awaiting() -> DesiredAddon {
     DesiredAddon { awaits: Some("subnet pods/a".to_owned()), ..addon() }
 }
 
-fn with_role() -> DesiredAddon {
+pub fn with_role() -> DesiredAddon {
     let service_account_role = Some(role_arn("app"));
     DesiredAddon { settings: AddonSettings { service_account_role, ..addon().settings }, ..addon() }
 }

@@ -11,6 +11,7 @@ mod create;
 mod deletion;
 mod forecast;
 mod identity_provider;
+mod leaders;
 mod life;
 mod placement;
 mod properties;

@@ -318,6 +318,7 @@ fn find_hidden(
 ) {
     let deleted: BTreeSet<&str> =
         memory.calls.effects.iter().filter_map(|it| it.action.change.deleted_at_once()).collect();
+    let vpc_read = observed.tagged.begun.get(&Kind::Vpc).copied();
     let mut gone = Vec::new();
     let mut absent = BTreeMap::new();
     for (role, part) in &record.parts {
@@ -334,7 +335,11 @@ fn find_hidden(
         if *role == Role::VpcIpv6 {
             // It is seen on the VPC.
             if held.get(&Role::Vpc).is_some_and(|it| it.standing == Standing::Shown) {
-                gone.push(role.clone());
+                if memory.calls.shows_all(vpc_read) {
+                    gone.push(role.clone());
+                } else {
+                    held.insert(role.clone(), Held { id: part.id.clone(), standing: Standing::Hidden });
+                }
             }
             continue;
         }

@@ -10,7 +10,7 @@ use crate::desired::{Connection, DesiredGroup};
 use crate::draft::{Draft, Weight};
 use crate::role::Role;
 use crate::situation::Situation;
-use crate::timing::{CONFIRM, LAG, USERS};
+use crate::timing::{CONFIRM, USERS};
 use foo_model::network::{Change, Kind, Peer, Protocol, Rule, Scope, SecurityGroup};
 use foo_model::{Reason, SecurityGroupId};
 use std::collections::BTreeSet;
@@ -72,7 +72,7 @@ fn is_shown(situation: &Situation<'_>, id: &SecurityGroupId) -> bool {
 }
 
 /// The provider's rule in a group of another owner that names this group of the network.
-pub(crate) fn own_rule<'a>(group: &'a SecurityGroup, named: &SecurityGroupId) -> Option<&'a Rule> {
+fn own_rule<'a>(group: &'a SecurityGroup, named: &SecurityGroupId) -> Option<&'a Rule> {
     group.ingress.iter().find(|rule| allows(rule, named) && rule.description == FROM_NODES)
 }
 
@@ -136,7 +136,7 @@ fn connect(
             return waits(draft, format!("waiting for a read of the cluster security group {id}"));
         }
         Found::Absent => {
-            draft.record.cluster_groups.remove(id);
+            forget(situation, draft, id);
             return waits(draft, format!("AWS does not show the cluster security group {id}"));
         }
         Found::There(group) => group,
@@ -155,27 +155,42 @@ fn connect(
 fn disconnect(situation: &Situation<'_>, draft: &mut Draft, nodes: &Nodes<'_>, id: &SecurityGroupId) {
     match found(situation, draft, id) {
         Found::Unread => draft.unsettled = true,
-        Found::Absent => drop(draft.record.cluster_groups.remove(id)),
+        Found::Absent => forget(situation, draft, id),
         Found::There(group) => {
-            if let Some(rule) = own_rule(group, &nodes.there.id) {
-                let rules = BTreeSet::from([rule.clone()]);
-                let change = Change::RevokeSecurityGroupIngress { group: id.clone(), rules };
-                draft.send(
-                    situation,
-                    &nodes.role,
-                    change,
-                    format!("{id} is no longer connected with the nodes"),
-                );
-            }
+            let why = format!("{id} is no longer connected with the nodes");
+            revoke(situation, draft, &nodes.role, group, &nodes.there.id, &why);
         }
+    }
+}
+
+/// Revokes the provider's rule in a group of another owner that names this group of the network, if there is one.
+pub(crate) fn revoke(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    role: &Role,
+    group: &SecurityGroup,
+    named: &SecurityGroupId,
+    why: &str,
+) {
+    if let Some(rule) = own_rule(group, named) {
+        let rules = BTreeSet::from([rule.clone()]);
+        let change = Change::RevokeSecurityGroupIngress { group: group.id.clone(), rules };
+        draft.send(situation, role, change, why);
     }
 }
 
 fn forget_absent(situation: &Situation<'_>, draft: &mut Draft, id: &SecurityGroupId) {
     match found(situation, draft, id) {
-        Found::Absent => drop(draft.record.cluster_groups.remove(id)),
+        Found::Absent => forget(situation, draft, id),
         Found::Unread | Found::There(_) => {}
     }
+}
+
+/// Drops the group from the record, because the newest read by its id shows that nothing of the connection is left there. The next one is
+/// requested already.
+fn forget(situation: &Situation<'_>, draft: &mut Draft, id: &SecurityGroupId) {
+    let read = situation.observed.foreign_group_read(id);
+    situation.memory.calls.forget(read, &mut draft.record.cluster_groups, |it: &SecurityGroupId| it == id);
 }
 
 /// Forgets a group of a cluster that lives, once reads show that neither group has the provider's rule: from then on it is like any other of
@@ -183,22 +198,19 @@ fn forget_absent(situation: &Situation<'_>, draft: &mut Draft, id: &SecurityGrou
 fn forget_separated(situation: &Situation<'_>, draft: &mut Draft, nodes: &Nodes<'_>, id: &SecurityGroupId) {
     let Some(group) = situation.others.security_groups.get(id) else { return };
     let names_it = nodes.there.ingress.iter().any(|rule| connected_with(rule) == Some(id));
-    if !names_it && own_rule(group, &nodes.there.id).is_none() && is_confirmed(situation, nodes, id) {
-        draft.record.cluster_groups.remove(id);
+    if !names_it && own_rule(group, &nodes.there.id).is_none() && !is_changing(situation, nodes, id) {
+        forget(situation, draft, id);
     }
 }
 
-/// Whether reads show all that this process, or the one before, changed of the rules of either group.
-fn is_confirmed(situation: &Situation<'_>, nodes: &Nodes<'_>, id: &SecurityGroupId) -> bool {
+/// Whether reads may not show yet what this process changed of the rules of either group.
+fn is_changing(situation: &Situation<'_>, nodes: &Nodes<'_>, id: &SecurityGroupId) -> bool {
     let is_about = |change: &Change| match change {
         Change::AuthorizeSecurityGroupIngress { group, .. }
         | Change::RevokeSecurityGroupIngress { group, .. } => group == id || *group == nodes.there.id,
         _ => false,
     };
-    let calls = &situation.memory.calls;
-    let read = situation.observed.foreign_group_read(id);
-    let is_late = read.zip(calls.started).is_some_and(|(read, started)| read >= started.plus(LAG));
-    is_late && !calls.effects.iter().any(|effect| is_about(&effect.action.change))
+    situation.memory.calls.effects.iter().any(|effect| is_about(&effect.action.change))
 }
 
 /// What reads show of a group of another owner.

@@ -192,11 +192,9 @@ fn groups(way: &Way<'_>, draft: &mut Draft) {
 /// Revokes the provider's rules in cluster security groups of EKS: AWS does not delete a group that a rule names.
 fn connections(way: &Way<'_>, draft: &mut Draft) {
     for group in way.situation.others.security_groups.values() {
-        let named = way.situation.own.security_groups.keys();
-        for rule in named.filter_map(|id| connection::own_rule(group, id)) {
-            let rules = BTreeSet::from([rule.clone()]);
-            let change = Change::RevokeSecurityGroupIngress { group: group.id.clone(), rules };
-            draft.send(way.situation, &Role::Vpc, change, "the network is being deleted");
+        for named in way.situation.own.security_groups.keys() {
+            let why = "the network is being deleted";
+            connection::revoke(way.situation, draft, &Role::Vpc, group, named, why);
         }
     }
 }

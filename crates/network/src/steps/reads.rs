@@ -65,11 +65,17 @@ fn confirm_effects(situation: &Situation<'_>, draft: &mut Draft) {
 fn find_hidden(situation: &Situation<'_>, draft: &mut Draft) {
     let mut ids: BTreeMap<Kind, (BTreeSet<String>, foo_model::Timestamp)> = BTreeMap::new();
     for (role, held) in &situation.held {
-        if held.standing != Standing::Hidden || *role == Role::VpcIpv6 {
+        if held.standing != Standing::Hidden {
             continue;
         }
         let kind = role.kind();
         draft.unsettled = true;
+        if *role == Role::VpcIpv6 {
+            // It is seen on the VPC.
+            let from = situation.memory.calls.shows_all_from().unwrap_or(situation.now);
+            draft.request_read(kind, from);
+            continue;
+        }
         let part = situation.record.parts.get(role);
         if part.is_some_and(|it| it.deletion == Deletion::Sent && it.seen) {
             let since = expected_gone_since(&situation.memory, &held.id, situation.now);

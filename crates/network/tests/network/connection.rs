@@ -37,7 +37,7 @@ pub fn rules(world: &World, eks: &SecurityGroupId) -> (usize, usize) {
 }
 
 /// A network whose EKS cluster has just become active.
-fn with_eks(desired: Desired) -> (World, SecurityGroupId) {
+pub fn with_eks(desired: Desired) -> (World, SecurityGroupId) {
     let mut world = settled(desired);
     let eks = group_of_eks(&mut world, "prod");
     world.desired.connection = Connection::With(eks.clone());

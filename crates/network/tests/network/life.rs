@@ -130,7 +130,7 @@ fn tags_of_the_user_come_and_go_and_those_of_others_stay() {
     assert_eq!(calls_since(&world, from), ["DeleteTags", "CreateTags"], "for all parts at once");
 }
 
-fn of_role<'a>(world: &'a World, role: &str) -> &'a Tags {
+pub fn of_role<'a>(world: &'a World, role: &str) -> &'a Tags {
     let has = |tags: &Tags| tags.get("infrastructure.foo.com/role").is_some_and(|it| it == role);
     let parts = &world.aws.parts;
     let subnets = parts.subnets.values().map(|it| &it.tags);

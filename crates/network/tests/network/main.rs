@@ -20,6 +20,7 @@ mod faults;
 mod forecast;
 mod groups;
 mod installations;
+mod leaders;
 mod leftovers;
 mod life;
 mod moves;
