@@ -1,8 +1,8 @@
 //! Faults on demand: which requests go wrong, and how.
 //!
 //! A rule names requests by verb, kind, name, subresource and client, lets the first few pass, and then strikes a
-//! number of times. The first rule that strikes decides; delays add up. Watches have faults of their own in
-//! [`crate::Watches`]; here only their start can be refused.
+//! number of times, each request or each nth. The first rule that strikes decides; delays add up. Watches have faults
+//! of their own in [`crate::Watches`]; here only their start can be refused.
 
 use crate::failure::ApiError;
 use crate::request::{Request, Verb};
@@ -33,6 +33,7 @@ pub struct Fault {
     client: Option<String>,
     manager: Option<String>,
     skip: u64,
+    every: u64,
     times: u64,
     outcome: FaultEffect,
     retry_after: u32,
@@ -48,6 +49,7 @@ impl Fault {
             client: None,
             manager: None,
             skip: 0,
+            every: 1,
             times: 1,
             outcome,
             retry_after: 0,
@@ -155,6 +157,13 @@ impl Fault {
         self
     }
 
+    /// After those that pass first, let all pass except each `nth`, from 1 on.
+    #[must_use]
+    pub fn every(mut self, nth: u64) -> Self {
+        self.every = nth.max(1);
+        self
+    }
+
     /// Strike this often; once by default.
     #[must_use]
     pub fn times(mut self, count: u64) -> Self {
@@ -251,7 +260,8 @@ impl Faults {
             }
             rule.seen += 1;
             let turn = rule.seen.saturating_sub(rule.fault.skip);
-            if turn == 0 || turn > rule.fault.times {
+            let strikes = turn / rule.fault.every;
+            if turn == 0 || !turn.is_multiple_of(rule.fault.every) || strikes > rule.fault.times {
                 continue;
             }
             rule.struck.fetch_add(1, Ordering::SeqCst);

@@ -1,6 +1,7 @@
 //! What was asked of the server, for tests to read.
 
 use crate::request::{Request, Verb};
+use tokio::time::Instant;
 
 /// How a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub struct Recorded {
     pub changed: bool,
     /// What was sent, as text.
     pub body: String,
+    /// When it was completed or refused, on tokio's clock; of a watch, when it began.
+    pub at: Instant,
 }
 
 impl Recorded {
@@ -55,6 +58,7 @@ impl Recorded {
             ending,
             changed,
             body: String::from_utf8_lossy(&request.body).into_owned(),
+            at: Instant::now(),
         }
     }
 }

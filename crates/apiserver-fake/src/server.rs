@@ -147,11 +147,11 @@ impl FakeApiServer {
         self.shared.lock().faults.remove(fault.id);
     }
 
-    /// Withdraws all faults and resumes suspended watches.
+    /// Withdraws all faults and resumes watches that are suspended, stalled or without bookmarks.
     pub fn heal(&self) {
         let mut state = self.shared.lock();
         state.faults.clear();
-        state.interferences.retain(|interference| !matches!(interference.what, What::Hold(_)));
+        state.interferences.retain(|interference| !interference.what.lasts());
         drop(state);
         self.shared.ring();
     }
@@ -246,6 +246,21 @@ impl Watches {
         Hold { server: self.server.clone(), id }
     }
 
+    /// Sends nothing more, no bookmark either, and ends none, until the hold is released. Lists stay up to date.
+    pub fn stall(&self) -> Hold {
+        self.lasting(What::Stall)
+    }
+
+    /// Sends no bookmarks until the hold is released: a server may do that at any time.
+    pub fn without_bookmarks(&self) -> Hold {
+        self.lasting(What::NoBookmarks)
+    }
+
+    fn lasting(&self, what: What) -> Hold {
+        let id = self.server.interfere(self, |_| what);
+        Hold { server: self.server.clone(), id }
+    }
+
     /// Ends those that are open. Clients take up where they were: nothing is lost.
     pub fn close(&self) {
         self.server.interfere(self, |_| What::Close);
@@ -258,7 +273,7 @@ impl Watches {
     }
 }
 
-/// Suspended watches. Dropping it resumes them.
+/// Watches that are suspended, stalled or without bookmarks. Dropping it resumes them.
 #[derive(Debug)]
 #[must_use = "dropping the hold releases the watches"]
 pub struct Hold {

@@ -116,6 +116,10 @@ impl Watch {
                 return None;
             }
             self.ticks.mark_unchanged();
+            if self.meets(What::Stall) {
+                self.over = self.ticks.changed().await.is_err();
+                continue;
+            }
             self.collect();
             if !self.out.is_empty() || self.over {
                 continue;
@@ -134,9 +138,15 @@ impl Watch {
 
     fn add_bookmark(&mut self) {
         self.next_bookmark = Instant::now() + BOOKMARK_PERIOD;
-        if self.bookmarks == Bookmarks::Wanted {
+        if self.bookmarks == Bookmarks::Wanted && !self.meets(What::NoBookmarks) {
             self.out.push_back(bookmark(&self.request, self.cursor, None));
         }
+    }
+
+    /// Whether a test does this to the watch at present.
+    fn meets(&self, what: What) -> bool {
+        let state = self.shared.lock();
+        state.interferences.iter().any(|one| one.what == what && one.concerns(&self.request))
     }
 
     /// Takes what happened since the last time, as far as this watch may see it.
@@ -152,7 +162,7 @@ impl Watch {
                     self.out.push_back(too_old(self.cursor));
                     self.over = true;
                 }
-                What::Close | What::Expire => {}
+                What::Close | What::Expire | What::Stall | What::NoBookmarks => {}
             }
         }
         if self.over {

@@ -17,6 +17,10 @@ use tokio::time::Instant;
 
 /// A permanently failing create makes at most two calls a minute from its sixth attempt on.
 const DELAYS: RetryDelays = RetryDelays { longest: Duration::from_mins(5), jitter: Jitter::Around };
+/// While the API server refuses requests because of its load. Its `Retry-After` limits how much the manager sends
+/// then ([`crate::client`]), so that a longer pause would only delay the recovery: all objects have a pass within two
+/// minutes.
+const UNDER_LOAD: RetryDelays = RetryDelays { longest: Duration::from_mins(1), ..DELAYS };
 /// Entries that were not used for this long belong to deleted objects.
 const FORGET_AFTER: Duration = Duration::from_hours(1);
 
@@ -60,11 +64,20 @@ impl<Key: Eq + Hash + Clone, Fingerprint: PartialEq> Backoff<Key, Fingerprint> {
 
     /// A pass over the object failed. Returns how long it waits from now on (1 s doubling to 5 min, ± 20 %).
     pub fn failed(&self, key: &Key, fingerprint: Fingerprint, now: Instant) -> Duration {
+        self.pauses(DELAYS, key, fingerprint, now)
+    }
+
+    /// The same while the API server refuses requests because of its load: it waits for a minute at most (± 20 %).
+    pub fn failed_under_load(&self, key: &Key, fingerprint: Fingerprint, now: Instant) -> Duration {
+        self.pauses(UNDER_LOAD, key, fingerprint, now)
+    }
+
+    fn pauses(&self, delays: RetryDelays, key: &Key, fingerprint: Fingerprint, now: Instant) -> Duration {
         let mut state = self.lock();
         state.sweep(now);
         let before = state.entries.get(key).filter(|entry| entry.fingerprint == fingerprint);
         let failures = before.map_or(0, |entry| entry.failures).saturating_add(1);
-        let pause = DELAYS.after(failures, self.seed, key);
+        let pause = delays.after(failures, self.seed, key);
         let not_before = now.checked_add(pause).unwrap_or(now);
         state.entries.insert(key.clone(), Entry { failures, fingerprint, not_before });
         pause
@@ -119,6 +132,15 @@ mod tests {
             assert!(*pause >= nominal * 8 / 10 && *pause <= nominal * 12 / 10, "{at}: {pause:?}");
         }
         assert!(pauses[5] >= seconds(25), "two calls a minute from the sixth attempt on");
+    }
+
+    #[test]
+    fn under_load_pauses_end_after_a_minute() {
+        let backoff = Backoff::new(7);
+        let now = Instant::now();
+        let pauses = (0..12).map(|_| backoff.failed_under_load(&"pool", Some(1), now));
+        assert!(pauses.max().unwrap() <= seconds(72));
+        assert!(backoff.failed(&"pool", Some(1), now) >= seconds(240), "the failures count nevertheless");
     }
 
     #[test]

@@ -4,8 +4,13 @@
 //! what seems to be one call. Here each call is sent once; the controllers have their own back-off.
 //!
 //! The client sends no request whose path is not made of valid names ([`path`]), reads no response beyond a sensible
-//! length ([`longest_response`]), sends as many writes of the controllers at a time as the API server responds in time
-//! ([`pace`]), and sends applied objects in a form that the API server can read ([`yaml`]).
+//! length ([`longest_response`]), sends as many writes of the controllers at a time as the API server responds in
+//! time and nothing while the API server asks to wait ([`pace`]), and sends applied objects in a form that the API
+//! server can read ([`yaml`]).
+//!
+//! Only the client of the Lease does not wait when it is asked to: it has a priority level of its own
+//! (`deploy/manager/flow_schema.yaml`), and sends one request in two seconds. The API server asks for up to 32 seconds,
+//! and after ten without a renewal the leader has to stop.
 
 mod pace;
 mod path;
@@ -22,7 +27,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use kube::client::{Body, ClientBuilder};
 use kube::{Client, Config};
-use pace::Pace;
+use pace::{Pace, Turn};
 use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -170,7 +175,7 @@ struct Meter {
     leadership: Option<Leadership>,
     /// Compared by the responses, if they are the management cluster's.
     clock: Option<KubernetesClock>,
-    /// Room for the controllers' writes.
+    /// Room for the controllers' writes, and how long the API server asked to wait.
     pace: Pace,
     metrics: Metrics,
 }
@@ -184,6 +189,8 @@ enum NoResponse {
     TooLate,
     #[error("not sent: the API server has been slow for {} s, and other writes wait for it", TIMEOUT.as_secs())]
     NoRoom,
+    #[error("not sent: the API server has asked to wait for {} s, because of its load", TIMEOUT.as_secs())]
+    AskedToWait,
     #[error("not sent: a name in it is no name of a Kubernetes object")]
     NoSuchName,
 }
@@ -246,25 +253,27 @@ where
                 metrics.kube_waited(purpose, asked.elapsed());
                 Span::current().record("foo.wait_seconds", asked.elapsed().as_secs_f64());
             }
-            let turn = if verb.writes() && purpose == KubeClient::Work {
-                // Not a wait for the client-side limit, which users can raise.
-                Some(timeout(TIMEOUT, pace.turn()).await.map_err(|_elapsed| NoResponse::NoRoom)?)
-            } else {
-                None
-            };
+            let turn = its_turn(&pace, purpose, verb).await?;
             // After all waits: the leadership may have ended meanwhile.
             if verb.writes() && leadership.is_some_and(|leadership| !leadership.holds()) {
                 return Err(NoResponse::NotLeading.into());
             }
             let sent = Instant::now();
             let response = in_its_own_task(inner, request).await;
-            if let Some(turn) = turn {
-                let status = response.as_ref().ok().map(Response::status);
-                turn.completed(status, response.as_ref().ok().and_then(retry_after));
-                metrics.kube_writes_at_once(pace.room());
+            let asked_to_wait = response.as_ref().ok().and_then(retry_after);
+            match turn {
+                Turns::Write(turn) => {
+                    turn.completed(response.as_ref().ok().map(Response::status), asked_to_wait);
+                    metrics.kube_writes_at_once(pace.room());
+                }
+                Turns::Other => pace.is_to_wait(asked_to_wait),
+                Turns::Lease => {}
             }
             let code = response.as_ref().map_or(KubeCode::NoAnswer, |response| response.status().into());
             metrics.kube_request(purpose, verb, code, sent.elapsed());
+            if purpose == KubeClient::Work && code == KubeCode::TooManyRequests {
+                metrics.overload().refused();
+            }
             let (parts, body) = response?.into_parts();
             if let Some(clock) = clock {
                 compare(&clock, sent, &parts.headers);
@@ -275,6 +284,9 @@ where
             }
             let read = timeout(TIMEOUT, body.collect()).await;
             let body = read.map_err(|_elapsed| NoResponse::TooLate)??.to_bytes();
+            if verb.writes() && matches!(purpose, KubeClient::Work | KubeClient::Lease) {
+                metrics.versions().saw_in(&body);
+            }
             let body = Full::new(repaired(body)).map_err(|never| match never {});
             Ok(Response::from_parts(parts, body.boxed_unsync()))
         };
@@ -330,6 +342,32 @@ where
     };
     let task = tokio::spawn(timeout(TIMEOUT, response).in_current_span());
     AbortOnDropHandle::new(task).await?.map_err(|_elapsed| NoResponse::TooLate)?
+}
+
+/// What a request waited for before it was sent.
+enum Turns {
+    /// For room, and as long as the API server asked to.
+    Write(Turn),
+    /// As long as the API server asked to.
+    Other,
+    /// For nothing.
+    Lease,
+}
+
+/// Waits until a request may be sent. This is no wait for the client-side limit, which users can raise.
+async fn its_turn(pace: &Pace, purpose: KubeClient, verb: Verb) -> Result<Turns, NoResponse> {
+    match purpose {
+        KubeClient::Lease => Ok(Turns::Lease),
+        KubeClient::Work if verb.writes() => {
+            let turn = timeout(TIMEOUT, pace.turn()).await;
+            Ok(Turns::Write(turn.map_err(|_elapsed| NoResponse::NoRoom)?))
+        }
+        KubeClient::Work | KubeClient::Workload | KubeClient::Review => {
+            let accepted = timeout(TIMEOUT, pace.accepts()).await;
+            accepted.map_err(|_elapsed| NoResponse::AskedToWait)?;
+            Ok(Turns::Other)
+        }
+    }
 }
 
 /// How long a server asks to wait.
@@ -487,6 +525,27 @@ mod tests {
         let response = timeout(TIMEOUT * 2, asked(&client, "/version")).await;
         let error = response.expect("it waits for longer").unwrap_err();
         assert!(error.to_string().contains("did not respond within 65 s"), "{error}");
+    }
+
+    /// How long the second of two reads waits after a response with `Retry-After` to the first.
+    async fn waits_after_a_refusal(purpose: KubeClient) -> Duration {
+        let client = of_server(purpose, |_request| async {
+            let refusal = Response::builder().status(429).header("Retry-After", "8");
+            Ok(refusal.body(Body::from(b"{}".to_vec())).unwrap())
+        });
+        let began = Instant::now();
+        for _ in 0..2 {
+            asked(&client, "/version").await.unwrap_err();
+        }
+        began.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn every_client_except_that_of_the_lease_waits_when_the_api_server_asks_to() {
+        for purpose in [KubeClient::Work, KubeClient::Workload, KubeClient::Review] {
+            assert_eq!(waits_after_a_refusal(purpose).await, Duration::from_secs(8), "{purpose:?}");
+        }
+        assert_eq!(waits_after_a_refusal(KubeClient::Lease).await, Duration::ZERO);
     }
 
     #[tokio::test]

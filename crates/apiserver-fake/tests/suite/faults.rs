@@ -29,6 +29,19 @@ async fn a_rule_skips_strikes_and_is_used_up() {
 }
 
 #[tokio::test]
+async fn a_rule_can_strike_each_nth_request_only() {
+    let bench = Bench::new();
+    bench.server.create(&pool("a")).unwrap();
+    let rule = bench.server.inject(Fault::unavailable().on(Verb::Get).skip(1).every(2).times(2));
+    let mut seen = Vec::new();
+    for _ in 0..8 {
+        seen.push(bench.pools.get("a").await.is_ok());
+    }
+    assert_eq!(seen, [true, true, false, true, false, true, true, true]);
+    assert_eq!(rule.struck(), 2);
+}
+
+#[tokio::test]
 async fn errors_have_the_form_of_the_real_ones() {
     let bench = Bench::new();
     for (fault, expected) in [

@@ -141,6 +141,23 @@ async fn quiet_watches_get_bookmarks_and_end_in_time() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn watches_without_bookmarks_end_in_time_and_stalled_ones_do_not() {
+    let bench = Bench::new();
+    let params = WatchParams::default().timeout(150);
+    let quiet = bench.server.watches().without_bookmarks();
+    let mut stream = bench.machines.watch(&params, "1").await.unwrap().boxed();
+    assert!(stream.next().await.is_none());
+    quiet.release();
+    let mut stream = bench.machines.watch(&params, "1").await.unwrap().boxed();
+    let stall = bench.server.watches().kind("Machine").stall();
+    bench.server.create(&machine("a")).unwrap();
+    let hour = Duration::from_hours(1);
+    timeout(hour, stream.next()).await.expect_err("it sends nothing and does not end");
+    stall.release();
+    assert!(matches!(stream.next().await, Some(Ok(WatchEvent::Added(_)))), "nothing is lost");
+}
+
+#[tokio::test(start_paused = true)]
 async fn suspended_watches_make_caches_stale_until_resumed() {
     let bench = Bench::new();
     let mut summary = Told::of(&bench, watcher::Config::default());

@@ -1,7 +1,13 @@
-//! How many writes the controllers send at the same time: as many as the API server responds in time.
+//! How many writes the controllers send at the same time: as many as the API server responds in time; and when
+//! nothing is sent at all, because the API server asked to wait.
 //!
-//! A slow API server gets fewer writes instead of more, because each write that waits there takes time from all others,
-//! the renewal of the Lease among them. Reads are not limited here: caches have to fill.
+//! A slow API server gets fewer writes instead of more, because each write that waits there takes time from all
+//! others, the renewal of the Lease among them. The number of reads is not limited here: caches have to fill.
+//!
+//! All requests wait for the `Retry-After` of a response to any of them. The API server limits concurrency by priority
+//! level (Kubernetes documentation, "API Priority and Fairness"). The requests of the controllers are all in that of
+//! ServiceAccounts unless an administrator adds FlowSchemas, and which level a request will be in is unknown before
+//! the response.
 
 use http::StatusCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,7 +38,7 @@ struct State {
     under_way: u32,
     /// When the room was halved last: responses to requests that were sent before add nothing.
     halved: Option<Instant>,
-    /// The API server asked to wait until then.
+    /// The API server asked to wait until then, with reads and writes.
     not_before: Option<Instant>,
 }
 
@@ -70,6 +76,22 @@ impl Pace {
         }
     }
 
+    /// Waits as long as the API server asked to: all that a request waits for that is no write.
+    pub(super) async fn accepts(&self) {
+        loop {
+            let until = self.lock().waits_until(Instant::now());
+            match until {
+                Some(moment) => sleep_until(moment).await,
+                None => return,
+            }
+        }
+    }
+
+    /// The API server asked, in a response to any request, to wait for this long.
+    pub(super) fn is_to_wait(&self, retry_after: Option<Duration>) {
+        self.lock().is_to_wait(Instant::now(), retry_after);
+    }
+
     /// How many writes may be under way at present.
     pub(super) fn room(&self) -> f64 {
         self.lock().room
@@ -90,7 +112,7 @@ enum Next {
 
 impl State {
     fn take(&mut self, now: Instant) -> Next {
-        if let Some(moment) = self.not_before.filter(|moment| *moment > now) {
+        if let Some(moment) = self.waits_until(now) {
             return Next::At(moment);
         }
         if f64::from(self.under_way) + 1.0 > self.room {
@@ -98,6 +120,16 @@ impl State {
         }
         self.under_way += 1;
         Next::Now
+    }
+
+    fn waits_until(&self, now: Instant) -> Option<Instant> {
+        self.not_before.filter(|moment| *moment > now)
+    }
+
+    fn is_to_wait(&mut self, now: Instant, retry_after: Option<Duration>) {
+        if let Some(until) = retry_after.and_then(|wait| now.checked_add(wait.min(LONGEST_WAIT))) {
+            self.not_before = self.not_before.max(Some(until));
+        }
     }
 
     fn completed(&mut self, sent: Instant, now: Instant, overloaded: bool) {
@@ -124,14 +156,13 @@ impl Turn {
         let now = Instant::now();
         let mut state = self.pace.lock();
         state.completed(self.sent, now, overloaded);
-        if let Some(until) = retry_after.and_then(|wait| now.checked_add(wait.min(LONGEST_WAIT))) {
-            state.not_before = state.not_before.max(Some(until));
-        }
+        state.is_to_wait(now, retry_after);
     }
 }
 
-/// The longest wait that the API server may ask for.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// The longest wait that the API server may ask for: what it asks for at most while a priority level is full
+/// (`dropped_requests_tracker.go` of k8s.io/apiserver; it begins with one second).
+const LONGEST_WAIT: Duration = Duration::from_secs(32);
 
 impl Drop for Turn {
     fn drop(&mut self) {
@@ -206,6 +237,31 @@ mod tests {
         pace.turn().await.completed(Some(StatusCode::TOO_MANY_REQUESTS), Some(Duration::from_secs(3)));
         drop(pace.turn().await);
         assert_eq!(began.elapsed(), Duration::from_secs(3));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_the_api_server_asks_of_one_request_holds_for_reads_and_writes_up_to_half_a_minute() {
+        let (pace, began) = (Pace::default(), Instant::now());
+        pace.accepts().await;
+        assert_eq!(began.elapsed(), Duration::ZERO);
+        pace.is_to_wait(Some(Duration::from_secs(8)));
+        pace.is_to_wait(Some(Duration::from_secs(2)));
+        pace.is_to_wait(None);
+        pace.accepts().await;
+        drop(pace.turn().await);
+        assert_eq!(began.elapsed(), Duration::from_secs(8), "the longest wait counts");
+        pace.is_to_wait(Some(Duration::from_hours(1)));
+        pace.accepts().await;
+        assert_eq!(began.elapsed(), Duration::from_secs(8) + LONGEST_WAIT);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_full_rate_is_back_two_minutes_after_an_hour_of_refusals() {
+        let pace = Pace::default();
+        sends(&pace, 400, Duration::from_secs(18), StatusCode::TOO_MANY_REQUESTS).await;
+        assert!(pace.room() <= FEWEST, "{}", pace.room());
+        let (_, took) = sends(&pace, 1_000, Duration::from_millis(100), StatusCode::OK).await;
+        assert!(pace.room() > 31.0 && took < Duration::from_mins(2), "{} after {took:?}", pace.room());
     }
 
     #[tokio::test(start_paused = true)]
