@@ -1,7 +1,9 @@
 //! The API operations the provider can call: one list for metrics, limits, errors and the IAM policy.
 
+mod priority;
 mod service;
 
+pub use priority::Priority;
 pub use service::Service;
 
 use strum::{Display, EnumIter, IntoStaticStr};

@@ -6,6 +6,7 @@
 use super::Limits;
 use super::bucket::Tokens;
 use crate::bucket::Bucket;
+use foo_model::operation::Priority;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -82,12 +83,12 @@ impl Allowance {
         Self { accounts, region: region.into(), state: Mutex::new(state) }
     }
 
-    /// How long a call that starts now waits for its token behind the calls that wait already; the longest
-    /// wait of all buckets.
-    pub fn backlog(&self) -> Duration {
+    /// How long a call of this priority that starts now waits for its token behind the calls that wait already and are as
+    /// urgent or more; the longest wait of all buckets. The tokens that less urgent calls get meanwhile are not counted.
+    pub fn backlog(&self, priority: Priority) -> Duration {
         let buckets = self.buckets();
         let all = [&buckets.auto_scaling, &buckets.ec2_describe, &buckets.ec2_mutate];
-        all.map(|tokens| tokens.backlog()).into_iter().max().unwrap_or_default()
+        all.map(|tokens| tokens.backlog(priority)).into_iter().max().unwrap_or_default()
     }
 
     pub(super) fn buckets(&self) -> Arc<Buckets> {

@@ -1,13 +1,17 @@
 //! A decorator that limits and measures every call of a cloud.
 //!
-//! Before each call it takes a token from the operation's bucket; after it, it counts the outcome and the
-//! time. The response `Throttled` makes the bucket slower for a while, so that repetitions do not add to the
-//! overload. The decorator itself repeats nothing.
+//! Before each call it takes a token from the operation's bucket, after the more urgent calls that wait for one
+//! ([`Priority`](foo_model::operation::Priority)); after it, it counts the outcome and the time. The response `Throttled`
+//! makes the bucket slower for a while, so that repetitions do not add to the overload.
+//!
+//! The decorator repeats only heartbeats and completions of lifecycle actions, and only while AWS throttles them: a
+//! throttled call was not carried out.
 //!
 //! A method that needs several API calls (pages, a batch with unknown ids) takes one token and counts once.
 
 mod allowance;
 mod bucket;
+mod line;
 
 pub use allowance::{Accounts, Allowance};
 pub use bucket::Rate;
@@ -17,6 +21,7 @@ use crate::error::{CloudError, ErrorKind};
 use crate::metrics::{Code, Metrics};
 use crate::objects::{BucketOf, NewObject, ObjectInfo, Objects, Written};
 use crate::queue::{Message, Queue, Receipt};
+use crate::retry::{Jitter, RetryDelays};
 use crate::{
     ClusterToken, Clusters, Compute, Described, Ended, FoundGroups, Groups, ImageInfo, ImageQuery,
     InstanceTypeInfo, Made, NetworkQuery, Networks, Result, Roles, SecurityGroupInfo, SubnetInfo,
@@ -32,7 +37,7 @@ use foo_model::{
     Activity, Decrement, FoundReservation, Group, GroupChange, GroupName, HookName, ImageId, InstanceId,
     InstanceType, LaunchTemplate, LaunchTemplateId, NewGroup, NotificationType, Notifications, Operation,
     Process, TargetGroupArn, Targets, TemplateContent, TemplateRecord, TemplateVersion, TopicArn,
-    WarmPoolSettings,
+    TrafficSource, WarmPoolSettings,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -42,6 +47,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::Instrument;
 use tracing::field::Empty;
+
+/// A throttled heartbeat or completion is repeated for this long. The pool repeats it as well, after pauses of up to five
+/// minutes: if AWS accepts one call in ten, that alone is too rare for a hook that times out after an hour.
+const PERSISTS: Duration = Duration::from_secs(30);
+/// Pauses between these repetitions, before the wait for a token.
+const PAUSES: RetryDelays = RetryDelays { longest: Duration::from_secs(5), jitter: Jitter::Around };
 
 /// Whether this process may change anything at this moment, which means that it leads.
 pub type Permit = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -137,17 +148,42 @@ impl<C: ?Sized> Metered<C> {
         result
     }
 
+    /// Sends a call about a lifecycle action of an instance, again while AWS throttles it. Only for calls that AWS has to
+    /// receive in time.
+    async fn persistently<T, F>(
+        &self,
+        operation: Operation,
+        id: &InstanceId,
+        call: impl Fn() -> F + Send + Sync,
+    ) -> Result<T>
+    where
+        T: Send,
+        F: Future<Output = Result<T>> + Send,
+    {
+        let (began, mut throttled) = (Instant::now(), 0_u32);
+        loop {
+            let result = self.around(operation, call()).await;
+            if !is_throttled(&result) || began.elapsed() >= PERSISTS {
+                return result;
+            }
+            throttled = throttled.saturating_add(1);
+            tokio::time::sleep(PAUSES.after(throttled, 0, id)).await;
+        }
+    }
+
     async fn counted<T>(
         &self,
         operation: Operation,
         call: impl Future<Output = Result<T>> + Send,
     ) -> Result<T> {
         let buckets = self.allowance.buckets();
-        let bucket = Bucket::of(operation);
+        let (bucket, priority) = (Bucket::of(operation), operation.priority());
         let tokens = buckets.tokens(bucket);
         let asked = Instant::now();
-        let taken = tokens.take().await;
-        self.metrics.token_taken(bucket, asked.elapsed(), taken.left, taken.rate_percent);
+        let waiting = self.metrics.call_waits(bucket, priority);
+        let taken = tokens.take(priority).await;
+        drop(waiting);
+        self.metrics.token_taken(bucket, priority, asked.elapsed(), taken.left, taken.rate_percent);
         tracing::Span::current().record("foo.wait_seconds", asked.elapsed().as_secs_f64());
         if operation.is_mutation() && self.permit.as_ref().is_some_and(|permit| !permit()) {
             let why = "not sent: this process does not lead any more";
@@ -156,11 +192,15 @@ impl<C: ?Sized> Metered<C> {
         let sent = Instant::now();
         let result = call.await;
         self.metrics.call_ended(operation, Code::of(&result), sent.elapsed());
-        if result.as_ref().is_err_and(|error| error.kind == ErrorKind::Throttled) {
+        if is_throttled(&result) {
             tokens.slow_down();
         }
         result
     }
+}
+
+fn is_throttled<T>(result: &Result<T>) -> bool {
+    result.as_ref().is_err_and(|error| error.kind == ErrorKind::Throttled)
 }
 
 /// The span of a call, with the attributes that OpenTelemetry's conventions for AWS SDKs name.
@@ -230,11 +270,19 @@ impl<C: Groups + ?Sized> Groups for Metered<C> {
     async fn resume_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()> {
         self.around(Operation::ResumeProcesses, self.inner.resume_processes(name, processes)).await
     }
-    async fn attach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()> {
-        self.around(Operation::AttachTrafficSources, self.inner.attach_target_groups(name, arns)).await
+    async fn attach_traffic_sources(
+        &self,
+        name: &GroupName,
+        sources: &BTreeSet<TrafficSource>,
+    ) -> Result<()> {
+        self.around(Operation::AttachTrafficSources, self.inner.attach_traffic_sources(name, sources)).await
     }
-    async fn detach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()> {
-        self.around(Operation::DetachTrafficSources, self.inner.detach_target_groups(name, arns)).await
+    async fn detach_traffic_sources(
+        &self,
+        name: &GroupName,
+        sources: &BTreeSet<TrafficSource>,
+    ) -> Result<()> {
+        self.around(Operation::DetachTrafficSources, self.inner.detach_traffic_sources(name, sources)).await
     }
     async fn describe_target_health(&self, arn: &TargetGroupArn) -> Result<Targets> {
         self.around(Operation::DescribeTargetHealth, self.inner.describe_target_health(arn)).await
@@ -296,10 +344,12 @@ impl<C: Groups + ?Sized> Groups for Metered<C> {
         self.around(Operation::DeleteLifecycleHook, self.inner.delete_hook(group, name)).await
     }
     async fn record_heartbeat(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
-        self.around(Operation::RecordLifecycleActionHeartbeat, self.inner.record_heartbeat(name, id)).await
+        let call = || self.inner.record_heartbeat(name, id);
+        self.persistently(Operation::RecordLifecycleActionHeartbeat, id, call).await
     }
     async fn complete_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
-        self.around(Operation::CompleteLifecycleAction, self.inner.complete_drain_hook(name, id)).await
+        let call = || self.inner.complete_drain_hook(name, id);
+        self.persistently(Operation::CompleteLifecycleAction, id, call).await
     }
     async fn delete_group(&self, name: &GroupName) -> Result<()> {
         self.around(Operation::DeleteAutoScalingGroup, self.inner.delete_group(name)).await

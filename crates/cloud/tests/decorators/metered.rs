@@ -34,7 +34,7 @@ async fn calls_are_counted_by_outcome_and_limited() {
     metered.describe_groups(&["g".into()]).await.unwrap();
     assert!(start.elapsed() >= Duration::from_millis(900), "half the rate: {:?}", start.elapsed());
     let text = text(&registry);
-    let labels = r#"service="autoscaling",action="DescribeAutoScalingGroups""#;
+    let labels = r#"service="autoscaling",action="DescribeAutoScalingGroups",priority="read""#;
     for line in [
         format!(r#"foo_aws_requests_total{{{labels},code="ok"}} 9"#),
         format!(r#"foo_aws_requests_total{{{labels},code="Throttled"}} 1"#),
@@ -42,6 +42,73 @@ async fn calls_are_counted_by_outcome_and_limited() {
     ] {
         assert!(text.contains(&line), "{line} is missing in\n{text}");
     }
+}
+
+/// AWS throttles all calls for ten seconds.
+#[tokio::test(start_paused = true)]
+async fn a_throttled_heartbeat_is_repeated_and_a_throttled_read_is_not() {
+    let cloud = Scripted::default();
+    let shared: Arc<dyn Cloud> = Arc::new(cloud.clone());
+    let metered = Metered::new(shared, Limits::default(), Metrics::unregistered());
+    cloud.edit(|world| world.failing = Some(ErrorKind::Throttled));
+    let ends = {
+        let cloud = cloud.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            cloud.edit(|world| world.failing = None);
+        })
+    };
+    let start = Instant::now();
+    metered.describe_groups(&["g".into()]).await.unwrap_err();
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    metered.record_heartbeat(&"g".into(), &"i-1".into()).await.unwrap();
+    assert!(start.elapsed() <= Duration::from_secs(16), "{:?}", start.elapsed());
+    let beats = cloud.edit(|world| world.heartbeats.len());
+    assert!((4..=8).contains(&beats), "{beats}");
+    ends.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_heartbeat_that_stays_throttled_or_is_refused_ends() {
+    let cloud = Scripted::default();
+    let shared: Arc<dyn Cloud> = Arc::new(cloud.clone());
+    let metered = Metered::new(shared, Limits::default(), Metrics::unregistered());
+    cloud.edit(|world| world.failing = Some(ErrorKind::Throttled));
+    let start = Instant::now();
+    let error = metered.record_heartbeat(&"g".into(), &"i-1".into()).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Throttled);
+    assert!((30..=45).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());
+    let beats = cloud.edit(|world| std::mem::take(&mut world.heartbeats).len());
+    assert!((7..=12).contains(&beats), "{beats}");
+    cloud.edit(|world| world.failing = Some(ErrorKind::Denied));
+    metered.record_heartbeat(&"g".into(), &"i-1".into()).await.unwrap_err();
+    assert_eq!(cloud.edit(|world| world.heartbeats.len()), 1, "only a throttled one is repeated");
+}
+
+/// Reads wait for tokens, and a heartbeat begins to wait later.
+#[tokio::test(start_paused = true)]
+async fn a_heartbeat_does_not_wait_for_reads_that_wait_already() {
+    let mut registry = Registry::default();
+    let cloud = Scripted::default();
+    let shared: Arc<dyn Cloud> = Arc::new(cloud.clone());
+    let limits = Limits { auto_scaling: Rate { per_second: 1, burst: 1 }, ..Limits::default() };
+    let metered = Arc::new(Metered::new(shared, limits, Metrics::register(&mut registry)));
+    let reads: Vec<_> = (0..20)
+        .map(|_| {
+            let metered = Arc::clone(&metered);
+            tokio::spawn(async move { metered.describe_groups(&["g".into()]).await.map(drop) })
+        })
+        .collect();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let waiting = r#"foo_aws_calls_waiting{bucket="auto_scaling",priority="read"} "#;
+    assert!(text(&registry).contains(&format!("{waiting}19")), "{}", text(&registry));
+    let start = Instant::now();
+    metered.record_heartbeat(&"g".into(), &"i-1".into()).await.unwrap();
+    assert!(start.elapsed() <= Duration::from_secs(1), "{:?}", start.elapsed());
+    for read in reads {
+        read.await.unwrap().unwrap();
+    }
+    assert!(text(&registry).contains(&format!("{waiting}0")));
 }
 
 /// A cloud of an account in a region, which takes part in the limits of these accounts.

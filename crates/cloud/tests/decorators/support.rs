@@ -31,6 +31,7 @@ pub(crate) struct World {
     /// Group calls that carry this name never come back.
     pub(crate) hanging: Option<GroupName>,
     pub(crate) group_calls: Vec<(Instant, Vec<GroupName>)>,
+    pub(crate) heartbeats: Vec<Instant>,
     pub(crate) instance_calls: Vec<(Instant, Vec<InstanceId>)>,
     pub(crate) template_calls: Vec<Instant>,
     pub(crate) version_calls: u32,
@@ -90,7 +91,7 @@ pub(crate) fn group(name: &str, desired: u32, instances: &[&str]) -> Group {
         suspended: BTreeMap::new(),
         tags: BTreeMap::new(),
         status: GroupStatus::Active,
-        target_groups: BTreeSet::new(),
+        traffic_sources: BTreeSet::new(),
         deletion_protection: DeletionProtection::None,
         warm_pool: None,
         instances: instances.collect(),
@@ -178,10 +179,10 @@ impl Groups for Scripted {
     async fn resume_processes(&self, _: &GroupName, _: &[Process]) -> Result<()> {
         unreachable!()
     }
-    async fn attach_target_groups(&self, _: &GroupName, _: &BTreeSet<TargetGroupArn>) -> Result<()> {
+    async fn attach_traffic_sources(&self, _: &GroupName, _: &BTreeSet<TrafficSource>) -> Result<()> {
         unreachable!()
     }
-    async fn detach_target_groups(&self, _: &GroupName, _: &BTreeSet<TargetGroupArn>) -> Result<()> {
+    async fn detach_traffic_sources(&self, _: &GroupName, _: &BTreeSet<TrafficSource>) -> Result<()> {
         unreachable!()
     }
     async fn describe_target_health(&self, _: &TargetGroupArn) -> Result<Targets> {
@@ -232,7 +233,8 @@ impl Groups for Scripted {
         unreachable!()
     }
     async fn record_heartbeat(&self, _: &GroupName, _: &InstanceId) -> Result<()> {
-        unreachable!()
+        self.edit(|world| world.heartbeats.push(Instant::now()));
+        self.respond(Operation::RecordLifecycleActionHeartbeat, |_| ()).await
     }
     async fn complete_drain_hook(&self, _: &GroupName, _: &InstanceId) -> Result<()> {
         unreachable!()
