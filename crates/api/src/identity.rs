@@ -79,7 +79,7 @@ pub struct FooClusterIdentitySpec {
     #[schemars(length(min = 1, max = 100), inner(length(min = 1, max = 32), regex(pattern = patterns::REGION)))]
     pub allowed_regions: Option<Vec<String>>,
     /// Ids of the subnets that FooClusters with this identity may use, whether they name them by id or by
-    /// tags. Default: any subnet.
+    /// tags, and of the secondary subnets that their FooMachinePools may name. Default: any subnet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
         length(min = 1, max = 1000),
@@ -142,9 +142,9 @@ pub struct FooClusterIdentitySpec {
         inner(length(min = 1, max = 74), regex(pattern = patterns::BUCKET_OR_PREFIX))
     )]
     pub allowed_buckets: Option<Vec<String>>,
-    /// ARNs of the target groups that pools with this identity may be attached to. `*` and `{namespace}` as in
-    /// `allowedInstanceProfiles`. Default: any target group, or none if the manager runs with `--require-identity` and several
-    /// namespaces may use the identity.
+    /// ARNs of the target groups, of Elastic Load Balancing and of VPC Lattice, and names of the Classic Load Balancers that pools
+    /// with this identity may be attached to. `*` and `{namespace}` as in `allowedInstanceProfiles`. Default: any, or none if the
+    /// manager runs with `--require-identity` and several namespaces may use the identity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
         length(max = 1000),

@@ -41,6 +41,11 @@ pub const INSTANCE_PROFILE_OR_PREFIX: &str = r"^([A-Za-z0-9_+=,.@-]|\{namespace\
 /// ARN of a target group (Elastic Load Balancing API Reference, `CreateTargetGroup`).
 pub const TARGET_GROUP_ARN: &str =
     r"^arn:[a-z-]+:elasticloadbalancing:[a-z0-9-]+:[0-9]{12}:targetgroup/[A-Za-z0-9-]{1,32}/[0-9a-f]+$";
+/// ARN of a target group of VPC Lattice (VPC Lattice API Reference, `TargetGroupSummary`).
+pub const LATTICE_TARGET_GROUP_ARN: &str =
+    r"^arn:[a-z-]+:vpc-lattice:[a-z0-9-]+:[0-9]{12}:targetgroup/tg-[0-9a-z]+$";
+/// Name of a Classic Load Balancer (Elastic Load Balancing API Reference, version 2012-06-01, `CreateLoadBalancer`).
+pub const CLASSIC_LOAD_BALANCER: &str = r"^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$";
 /// ARN of an SNS topic or an SQS queue. EC2 Auto Scaling sends to none that is FIFO.
 pub const NOTIFICATION_TARGET_ARN: &str =
     r"^arn:[a-z-]+:(sns|sqs):[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}$";
@@ -62,6 +67,16 @@ pub const PLACEMENT_GROUP_ID: &str = r"^pg-[0-9a-f]+$";
 pub const CAPACITY_RESERVATION: &str = r"^cr-[0-9a-f]+$";
 /// Id of an EBS snapshot.
 pub const SNAPSHOT: &str = r"^snap-[0-9a-f]+$";
+/// Id of a kernel image.
+pub const KERNEL: &str = r"^aki-[0-9a-f]+$";
+/// Id of a RAM disk image.
+pub const RAM_DISK: &str = r"^ari-[0-9a-f]+$";
+/// Name of an instance store volume (EC2 API Reference, LaunchTemplateBlockDeviceMappingRequest).
+pub const INSTANCE_STORE: &str = r"^ephemeral([0-9]|1[0-9]|2[0-3])$";
+/// Id of a secondary subnet (EC2 API Reference, `CreateSecondarySubnet`).
+pub const SECONDARY_SUBNET: &str = r"^ss-[0-9a-f]+$";
+/// Key or value of a tag: EC2 refuses control characters or changes them.
+pub const TAG_TEXT: &str = r"^[^\x00-\x1f\x7f]*$";
 /// ARN of a resource group.
 pub const RESOURCE_GROUP_ARN: &str =
     r"^arn:[a-z-]+:resource-groups:[a-z0-9-]+:[0-9]{12}:group/[A-Za-z0-9_./-]+$";

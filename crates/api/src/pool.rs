@@ -28,6 +28,8 @@ mod image;
 pub mod image_source;
 mod instance;
 mod launch;
+mod network_interface;
+mod overlay;
 mod replace;
 mod requirements;
 mod status;
@@ -50,6 +52,11 @@ pub use instance::{
 pub use launch::{
     DataVolume, HttpTokens, MetadataOptions, MixedInstances, MixedInstancesOverride, OnDemandStrategy, Spot,
     SpotStrategy, UserDataBucket, UserDataStorage, Volume, VolumeType,
+};
+pub use network_interface::NetworkInterface;
+pub use overlay::{
+    AutoRecovery, BlockDeviceMapping, CpuOptionsOverlay, EbsBlockDevice, LaunchTemplateOverlay,
+    MaintenanceOptions, SecondaryInterface, ShutdownBehavior, Tag, TagSpecification, TaggedResource,
 };
 pub use replace::{Remediation, Rollout, RolloutFailurePolicy, RolloutStrategy, ScaleIn, VictimPolicy};
 pub use requirements::{
@@ -143,8 +150,10 @@ use std::collections::BTreeMap;
         .message("efa needs instanceType: how many interfaces there are depends on it"),
     validation = Rule::new("!has(self.efa) || !has(self.associatePublicIPAddress) || (self.efa.primary == 'EFA' && has(self.efa.interfaces) && self.efa.interfaces == 1)")
         .message("associatePublicIPAddress cannot be combined with efa, unless efa.primary is EFA and efa.interfaces is 1: EC2 takes it for a single network interface"),
+    validation = Rule::new("!has(self.networkInterfaces) || size(self.networkInterfaces) == 0 || !has(self.associatePublicIPAddress)")
+        .message("associatePublicIPAddress cannot be combined with networkInterfaces: EC2 takes it for a single network interface"),
     validation = Rule::new("!has(self.targetHealth) || (has(self.targetGroups) && size(self.targetGroups) > 0)")
-        .message("targetHealth needs targetGroups"),
+        .message("targetHealth needs targetGroups: the provider reads no health of classicLoadBalancers and vpcLatticeTargetGroups"),
     validation = Rule::new("!has(self.targetHealth) || !has(self.suspendedProcesses) || !('AddToLoadBalancer' in self.suspendedProcesses)")
         .message("targetHealth needs AddToLoadBalancer: new instances would never be healthy in the target groups"),
     validation = Rule::new("!has(self.placement) || !has(self.placement.hostResourceGroupARN) || !has(self.tenancy)")
@@ -157,6 +166,14 @@ use std::collections::BTreeMap;
         .message("EC2 has no Capacity Reservations on dedicated hosts (placement.hostResourceGroupARN): capacityReservation can only be preference none or open then"),
     validation = Rule::new("!has(self.capacityReservation) || !has(self.capacityReservation.block) || !(has(self.mixedInstances) || has(self.warmPool) || has(self.autoscaling))")
         .message("capacityReservation.block needs instanceType, without warmPool and autoscaling: EC2 Auto Scaling has no Capacity Blocks for several instance types and for warm pools, and at the end of a block the provider sets the size"),
+    validation = Rule::new("!has(self.launchTemplateOverlay) || !has(self.launchTemplateOverlay.DisableApiTermination) || !self.launchTemplateOverlay.DisableApiTermination || (!has(self.spot) && (!has(self.mixedInstances) || self.mixedInstances.onDemandPercentage == 100))")
+        .message("EC2 has no termination protection for spot instances: launchTemplateOverlay.DisableApiTermination cannot be combined with spot, nor with an onDemandPercentage below 100"),
+    validation = Rule::new("!has(self.launchTemplateOverlay) || !has(self.launchTemplateOverlay.DisableApiStop) || !self.launchTemplateOverlay.DisableApiStop || !has(self.warmPool) || self.warmPool.state == 'Running'")
+        .message("launchTemplateOverlay.DisableApiStop cannot be combined with a warm pool of stopped instances: EC2 Auto Scaling has to stop them"),
+    validation = Rule::new("!has(self.launchTemplateOverlay) || !has(self.launchTemplateOverlay.BlockDeviceMappings) || !has(self.volumes) || self.launchTemplateOverlay.BlockDeviceMappings.all(device, has(device.Ebs) || !self.volumes.exists(volume, volume.deviceName == device.DeviceName))")
+        .message("a device of volumes can have Ebs in launchTemplateOverlay.BlockDeviceMappings, neither NoDevice nor VirtualName"),
+    validation = Rule::new("!has(self.networkInterfaces) || size(self.networkInterfaces) == 0 || !has(self.tags) || !has(self.launchTemplateOverlay) || !has(self.launchTemplateOverlay.TagSpecifications) || self.launchTemplateOverlay.TagSpecifications.all(each, size(self.tags) + size(each.Tags.filter(tag, !(tag.Key in self.tags))) <= 40)")
+        .message("with networkInterfaces, network interfaces have tags and launchTemplateOverlay.TagSpecifications: together they can have 40 keys"),
     validation = Rule::new("!has(self.warmPool) || (!has(self.spot) && (!has(self.mixedInstances) || self.mixedInstances.onDemandPercentage == 100))")
         .message("EC2 Auto Scaling has no warm pools of spot instances: warmPool cannot be combined with spot, nor with an onDemandPercentage below 100"),
     validation = Rule::new("!has(self.warmPool) || self.warmPool.minSize > 0 || (has(self.warmPool.maxPreparedCapacity) ? self.warmPool.maxPreparedCapacity > 0 : has(self.autoscaling))")
@@ -257,6 +274,14 @@ pub struct FooMachinePoolSpec {
     /// Elastic Fabric Adapter (EFA) interfaces. Default: none. A change replaces the instances (`rollout`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub efa: Option<Efa>,
+    /// Network interfaces of each instance besides the primary one and those of `efa`, in any order. They are for Pods on the host
+    /// network, for Multus, and for other software than the Amazon VPC CNI: a tag makes the VPC CNI leave them alone, so that a Node
+    /// can have fewer Pods (`status.maxPods`). EC2 assigns no public IPv4 address to an instance with several interfaces. Default:
+    /// none. A change replaces the instances (`rollout`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32))]
+    #[x_kube(merge_strategy = ListMerge::Atomic)]
+    pub network_interfaces: Vec<NetworkInterface>,
     /// Tenancy of the instances. Default: that of the VPC. A change replaces the instances (`rollout`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenancy: Option<Tenancy>,
@@ -293,6 +318,10 @@ pub struct FooMachinePoolSpec {
     #[schemars(length(max = 10), inner(length(min = 1, max = 2048), regex(pattern = patterns::LICENSE_CONFIGURATION)))]
     #[x_kube(merge_strategy = ListMerge::Set)]
     pub license_configurations: Vec<String>,
+    /// Settings of the launch template that no other field has, named as in EC2's API (EC2 API Reference,
+    /// RequestLaunchTemplateData). Default: none. A change replaces the instances (`rollout`), except one of `TagSpecifications`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launch_template_overlay: Option<LaunchTemplateOverlay>,
     /// Where the bootstrap data is stored. By default it is in the launch template: EC2 takes at most 16384 bytes, and all
     /// who may describe launch templates can read it. In S3 it may have 524288 bytes, and only the role of `iamInstanceProfile`
     /// reads it. For instances with cloud-init, Amazon Linux 2023 among them; not for Bottlerocket and Ignition. Not allowed with
@@ -318,6 +347,22 @@ pub struct FooMachinePoolSpec {
     #[schemars(length(max = 50), inner(length(min = 1, max = 256), regex(pattern = patterns::TARGET_GROUP_ARN)))]
     #[x_kube(merge_strategy = ListMerge::Set)]
     pub target_groups: Option<Vec<String>>,
+    /// Names of Classic Load Balancers, up to 50, in the region of the FooCluster. Auto Scaling registers and deregisters instances
+    /// as in `targetGroups`; connections drain if that is enabled in the load balancer. Those that are not in the list are
+    /// detached; `[]` detaches all. Without the field, those that the Auto Scaling group is attached to stay. The provider does
+    /// not read the health of instances there. A change replaces no instances.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 50), inner(length(min = 1, max = 32), regex(pattern = patterns::CLASSIC_LOAD_BALANCER)))]
+    #[x_kube(merge_strategy = ListMerge::Set)]
+    pub classic_load_balancers: Option<Vec<String>>,
+    /// ARNs of target groups of VPC Lattice, up to 5, in the region of the FooCluster. Auto Scaling registers and deregisters
+    /// instances as in `targetGroups`. Those that are not in the list are detached; `[]` detaches all. Without the field, those
+    /// that the Auto Scaling group is attached to stay. The provider does not read the health of instances there. A change
+    /// replaces no instances.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 5), inner(length(min = 1, max = 256), regex(pattern = patterns::LATTICE_TARGET_GROUP_ARN)))]
+    #[x_kube(merge_strategy = ListMerge::Set)]
+    pub vpc_lattice_target_groups: Option<Vec<String>>,
     /// What the health of instances in `targetGroups` means for roll-outs and replacements. Default: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_health: Option<TargetHealth>,
@@ -384,7 +429,8 @@ pub struct FooMachinePoolSpec {
     /// template and all instances, and no Node is drained or deleted. The provider drains none of them from then on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion_policy: Option<DeletionPolicy>,
-    /// Tags of the Auto Scaling group, and of instances and volumes that are launched from now on, up to 40.
+    /// Tags of the Auto Scaling group, and of instances and volumes that are launched from now on, with `networkInterfaces` of network
+    /// interfaces as well, up to 40.
     /// A change replaces no instances: running instances keep the tags they were launched with. Keys that
     /// begin with `aws:` or `infrastructure.foo.com/` are reserved.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

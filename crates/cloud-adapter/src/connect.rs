@@ -2,6 +2,7 @@
 
 use crate::clients::{AwsCloud, Clients};
 use crate::objects;
+use crate::recorder::{Recorder, Recording};
 use crate::sessions::{AssumedRole, Sessions, with_roles};
 use crate::token::{Signer, Skew};
 use aws_config::{AppName, BehaviorVersion, Region, SdkConfig};
@@ -36,6 +37,8 @@ pub struct AwsSettings {
     pub proxy: Proxy,
     /// Records the date of each response of AWS.
     pub clock: Option<AwsClock>,
+    /// Records requests and responses.
+    pub recorder: Option<Recorder>,
 }
 
 /// Proxy settings.
@@ -124,6 +127,7 @@ impl AwsSettings {
             timeouts: Timeouts::default(),
             proxy: Proxy::default(),
             clock: None,
+            recorder: None,
         }
     }
 }
@@ -163,6 +167,7 @@ impl fmt::Debug for Identity {
 pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectError> {
     let settings = checked(settings)?;
     let (sessions, skew) = (Sessions::new(), Skew::noted_in(settings.clock.clone()));
+    let recording = Recording(settings.recorder.clone());
     let config = with_roles(base(&settings, &sessions).await?, &settings.roles).await;
     let signer = Signer::new(&config, &settings.region, sessions.clone(), skew.clone()).await;
     // Not the adaptive mode: after two throttled calls it delayed other calls for 38 s, across all clients.
@@ -170,7 +175,8 @@ pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectEr
     macro_rules! client {
         ($service:ident, $retries:expr) => {{
             let config = $service::config::Builder::from(&config).interceptor(sessions.clone());
-            let config = config.interceptor(skew.clone()).retry_config($retries);
+            let config =
+                config.interceptor(skew.clone()).interceptor(recording.clone()).retry_config($retries);
             $service::Client::from_conf(config.build())
         }};
     }
@@ -190,7 +196,8 @@ pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectEr
         eks: clients!(aws_sdk_eks),
         iam: clients!(aws_sdk_iam),
         s3: objects::client(&config, |config| {
-            config.interceptor(sessions.clone()).interceptor(skew.clone()).retry_config(repeating())
+            let config = config.interceptor(sessions.clone()).interceptor(skew.clone());
+            config.interceptor(recording.clone()).retry_config(repeating())
         }),
         quotas: client!(aws_sdk_servicequotas, repeating()),
         ssm: client!(aws_sdk_ssm, repeating()),
@@ -211,11 +218,13 @@ pub(crate) async fn connect_queue(
     let Timeouts { connect, attempt, operation } = settings.timeouts;
     let patient = Timeouts { connect, attempt: attempt + LONGEST_WAIT, operation: operation + LONGEST_WAIT };
     let (sessions, skew) = (Sessions::new(), Skew::noted_in(settings.clock.clone()));
+    let recording = Recording(settings.recorder.clone());
     let config = with_roles(base(&settings, &sessions).await?, &settings.roles).await;
     let client = |retries: RetryConfig, timeouts: Timeouts| {
         let config = aws_sdk_sqs::config::Builder::from(&config)
             .interceptor(sessions.clone())
             .interceptor(skew.clone())
+            .interceptor(recording.clone())
             .endpoint_url(&endpoint)
             .retry_config(retries);
         aws_sdk_sqs::Client::from_conf(config.timeout_config(timeouts.config()).build())

@@ -158,7 +158,20 @@ fn type_info(info: &aws::InstanceTypeInfo) -> Result<InstanceTypeInfo, Gap> {
         efa_interfaces: efa.and_then(|it| u32::try_from(it.maximum_efa_interfaces()?).ok()).unwrap_or(0),
         bandwidth_weightings: weightings.filter_map(|it| it.as_str().parse().ok()).collect(),
         addresses: addresses(info),
+        interfaces_per_card: network.map(interfaces_per_card).unwrap_or_default(),
     })
+}
+
+fn interfaces_per_card(network: &aws::NetworkInfo) -> BTreeMap<u32, u32> {
+    let of_card = |card: &aws::NetworkCardInfo| {
+        let index = u32::try_from(card.network_card_index()?).ok()?;
+        Some((index, positive(card.maximum_network_interfaces())?))
+    };
+    network.network_cards().iter().filter_map(of_card).collect()
+}
+
+fn positive(number: Option<i32>) -> Option<u32> {
+    u32::try_from(number?).ok().filter(|number| *number > 0)
 }
 
 /// Of the default network card, whose interfaces have the addresses of Pods (amazon-eks-ami, `nodeadm/internal/util/ec2.go`).
@@ -166,7 +179,6 @@ fn addresses(info: &aws::InstanceTypeInfo) -> Option<AddressLimits> {
     let network = info.network_info()?;
     let default = network.default_network_card_index().unwrap_or(0);
     let card = network.network_cards().iter().find(|card| card.network_card_index() == Some(default))?;
-    let positive = |number: Option<i32>| u32::try_from(number?).ok().filter(|number| *number > 0);
     Some(AddressLimits {
         interfaces: positive(card.maximum_network_interfaces())?,
         ipv4_per_interface: positive(network.ipv4_addresses_per_interface())?,
@@ -250,5 +262,14 @@ mod tests {
         assert_eq!(addresses_of(shown().set_network_info(None)), None);
         let without_cards = aws::NetworkInfo::builder().ipv4_addresses_per_interface(15).build();
         assert_eq!(addresses_of(shown().network_info(without_cards)), None);
+    }
+
+    #[test]
+    fn each_network_card_has_its_own_limit_of_interfaces() {
+        let limits = |shown: aws::builders::InstanceTypeInfoBuilder| {
+            type_info(&shown.build()).unwrap().interfaces_per_card
+        };
+        assert_eq!(limits(shown()), [(0, 2), (1, 4)].into());
+        assert!(limits(shown().set_network_info(None)).is_empty());
     }
 }

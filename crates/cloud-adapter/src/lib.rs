@@ -1,12 +1,13 @@
 //! AWS Auto Scaling, EC2, Elastic Load Balancing, Service Quotas, Systems Manager, EKS, IAM, S3 and SQS behind the traits of `foo-cloud`.
 //!
 //! The only crate that links the AWS SDK: aws-sdk-ec2 takes minutes and gigabytes to compile, so nothing else
-//! may depend on this crate except where the manager is put together. It makes no decisions and has no caches
-//! and no limits: one trait method is one API call, with input and output translated and errors classified by
-//! AWS's error code.
+//! may depend on this crate except where a program is put together: the manager, the extension, the probe. It makes
+//! no decisions and has no caches and no limits: one trait method is one API call, with input and output translated and
+//! errors classified by AWS's error code.
 //!
 //! * `clients`: the SDK's clients;
 //! * [`connect`]: credentials, HTTP, timeouts, retries;
+//! * `recorder`: requests and responses as they are on the wire;
 //! * `groups`, `templates`, `instances`, `lookups`: the operations by family, with the shapes they need;
 //! * `images`: images, and the parameters that name them;
 //! * `networks`: VPCs and the resources in them;
@@ -33,6 +34,7 @@ mod networks;
 mod numbers;
 mod objects;
 mod queue;
+mod recorder;
 mod reservations;
 mod roles;
 mod sessions;
@@ -43,6 +45,7 @@ mod volumes;
 pub use clients::AwsCloud;
 pub use connect::{AwsSettings, ConnectError, Identity, Proxy, Timeouts};
 pub use queue::AwsQueue;
+pub use recorder::{Exchange, Recorder};
 pub use sessions::AssumedRole;
 
 use async_trait::async_trait;

@@ -92,7 +92,8 @@ use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
     Activity, Decrement, FoundReservation, Group, GroupChange, GroupName, HookName, ImageId, InstanceId,
     InstanceType, LaunchTemplate, LaunchTemplateId, NewGroup, NotificationType, Notifications, Process,
-    TargetGroupArn, Targets, TemplateContent, TemplateRecord, TemplateVersion, TopicArn, WarmPoolSettings,
+    TargetGroupArn, Targets, TemplateContent, TemplateRecord, TemplateVersion, TopicArn, TrafficSource,
+    WarmPoolSettings,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -125,11 +126,13 @@ pub trait Groups: Send + Sync {
     async fn suspend_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()>;
     /// Resumes processes.
     async fn resume_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()>;
-    /// Registers present and future members in these target groups, too; at most 10 (AttachTrafficSources). `Invalid` if
+    /// Registers present and future members with these traffic sources, too; at most 10 (AttachTrafficSources). `Invalid` if
     /// one does not exist.
-    async fn attach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()>;
-    /// Deregisters all members from these target groups; at most 10. `Invalid` if the group is not attached to one.
-    async fn detach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()>;
+    async fn attach_traffic_sources(&self, name: &GroupName, sources: &BTreeSet<TrafficSource>)
+    -> Result<()>;
+    /// Deregisters all members from these traffic sources; at most 10. `Invalid` if the group is not attached to one.
+    async fn detach_traffic_sources(&self, name: &GroupName, sources: &BTreeSet<TrafficSource>)
+    -> Result<()>;
     /// The health of the targets of a target group that are instances. `NotFound` if it does not exist.
     async fn describe_target_health(&self, arn: &TargetGroupArn) -> Result<Targets>;
     /// What all groups of the region report to SNS topics; groups without any are missing. One call per 100 pairs of topic
@@ -213,7 +216,8 @@ pub trait Compute: Send + Sync {
         description: &str,
         token: &str,
     ) -> Result<Made<TemplateVersion>>;
-    /// Adds a version based on another one. `token` makes a repetition harmless.
+    /// Adds a version based on another one, which is read before (one call more): the copy tags what that one tags. `token` makes a
+    /// repetition harmless.
     async fn copy_template_version(
         &self,
         id: &LaunchTemplateId,

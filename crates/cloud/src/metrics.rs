@@ -5,6 +5,7 @@ use crate::bucket::Bucket;
 use crate::error::ErrorKind;
 use crate::initialized::{InitialLabels, Initialized, each};
 use foo_model::Operation;
+use foo_model::operation::Priority;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
@@ -22,9 +23,11 @@ crate::metric_set! {
         seconds: Initialized<Call, Histogram> =
             Initialized::with(|| Histogram::new(exponential_buckets(0.01, 2.0, 13))),
             "foo_aws_request_seconds", "Duration of AWS calls, without the wait for the client-side rate limit";
-        waits: Initialized<BucketLabel, Histogram> =
+        waits: Initialized<WaitLabels, Histogram> =
             Initialized::with(|| Histogram::new(exponential_buckets(0.01, 4.0, 8))),
             "foo_aws_token_wait_seconds", "How long AWS calls waited for the client-side rate limit";
+        waiting: Initialized<WaitLabels, Gauge>,
+            "foo_aws_calls_waiting", "AWS calls that wait for the client-side rate limit";
         tokens: Initialized<BucketLabel, Gauge>,
             "foo_aws_tokens_left", "Tokens left in the client-side rate limit after the last call";
         rates: Initialized<BucketLabel, Gauge>,
@@ -47,12 +50,26 @@ impl Metrics {
     pub(crate) fn call_ended(&self, operation: Operation, code: Code, took: Duration) {
         let (service, action) = (operation.service().into(), operation.name());
         self.seconds.of(&Call { service, action }).observe(took.as_secs_f64());
-        self.requests.of(&CallOutcome { service, action, code }).inc();
+        self.requests.of(&CallOutcome::of(operation, code)).inc();
     }
 
-    pub(crate) fn token_taken(&self, bucket: Bucket, waited: Duration, left: u32, rate_percent: u32) {
+    /// A call begins to wait for a token.
+    pub(crate) fn call_waits(&self, bucket: Bucket, priority: Priority) -> WaitingCall {
+        let waiting: Gauge = self.waiting.of(&WaitLabels::of(bucket, priority)).clone();
+        waiting.inc();
+        WaitingCall(waiting)
+    }
+
+    pub(crate) fn token_taken(
+        &self,
+        bucket: Bucket,
+        priority: Priority,
+        waited: Duration,
+        left: u32,
+        rate_percent: u32,
+    ) {
+        self.waits.of(&WaitLabels::of(bucket, priority)).observe(waited.as_secs_f64());
         let label = BucketLabel { bucket };
-        self.waits.of(&label).observe(waited.as_secs_f64());
         self.tokens.of(&label).set(i64::from(left));
         self.rates.of(&label).set(i64::from(rate_percent));
     }
@@ -63,6 +80,15 @@ impl Metrics {
 
     pub(crate) fn observation_aged(&self, age: Duration) {
         self.ages.observe(age.as_secs_f64());
+    }
+}
+
+/// A call that waits for a token; counted until it is dropped.
+pub(crate) struct WaitingCall(Gauge);
+
+impl Drop for WaitingCall {
+    fn drop(&mut self) {
+        self.0.dec();
     }
 }
 
@@ -92,12 +118,32 @@ struct Call {
 struct CallOutcome {
     service: &'static str,
     action: &'static str,
+    priority: &'static str,
     code: Code,
+}
+
+impl CallOutcome {
+    fn of(operation: Operation, code: Code) -> Self {
+        let (service, priority) = (operation.service().into(), operation.priority().into());
+        Self { service, action: operation.name(), priority, code }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct BucketLabel {
     bucket: Bucket,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct WaitLabels {
+    bucket: Bucket,
+    priority: &'static str,
+}
+
+impl WaitLabels {
+    fn of(bucket: Bucket, priority: Priority) -> Self {
+        Self { bucket, priority: priority.into() }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -110,10 +156,7 @@ struct SweepOutcome {
 impl InitialLabels for CallOutcome {
     fn initial() -> Vec<Self> {
         let counted = [ErrorKind::Throttled, ErrorKind::Denied, ErrorKind::Credentials].map(Code::Failed);
-        let of = |operation: Operation| {
-            let (service, action) = (operation.service().into(), operation.name());
-            counted.map(|code| Self { service, action, code })
-        };
+        let of = |operation: Operation| counted.map(|code| Self::of(operation, code));
         Operation::iter().flat_map(of).collect()
     }
 }
@@ -127,6 +170,13 @@ impl InitialLabels for Call {
 
 /// None: a limit that no call has used has no state that could be shown.
 impl InitialLabels for BucketLabel {
+    fn initial() -> Vec<Self> {
+        Vec::new()
+    }
+}
+
+/// None, for the same reason.
+impl InitialLabels for WaitLabels {
     fn initial() -> Vec<Self> {
         Vec::new()
     }
@@ -170,14 +220,19 @@ mod tests {
             Code::Failed(ErrorKind::Throttled),
             Duration::from_secs(1),
         );
-        metrics.token_taken(Bucket::Ec2Describe, Duration::ZERO, 79, 100);
+        let waits = metrics.call_waits(Bucket::AutoScaling, Priority::Launch);
+        drop(metrics.call_waits(Bucket::Ec2Describe, Priority::Read));
+        metrics.token_taken(Bucket::Ec2Describe, Priority::Read, Duration::ZERO, 79, 100);
         metrics.sweep_ended(Code::Ok);
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+        drop(waits);
         for line in [
-            r#"foo_aws_requests_total{service="ec2",action="DescribeInstances",code="Throttled"} 1"#,
+            r#"foo_aws_requests_total{service="ec2",action="DescribeInstances",priority="read",code="Throttled"} 1"#,
             r#"foo_aws_request_seconds_count{service="ec2",action="DescribeInstances"} 1"#,
-            r#"foo_aws_token_wait_seconds_count{bucket="ec2_describe"} 1"#,
+            r#"foo_aws_token_wait_seconds_count{bucket="ec2_describe",priority="read"} 1"#,
+            r#"foo_aws_calls_waiting{bucket="auto_scaling",priority="launch"} 1"#,
+            r#"foo_aws_calls_waiting{bucket="ec2_describe",priority="read"} 0"#,
             r#"foo_aws_tokens_left{bucket="ec2_describe"} 79"#,
             r#"foo_aws_rate_percent{bucket="ec2_describe"} 100"#,
             r#"foo_observer_sweeps_total{code="ok"} 1"#,

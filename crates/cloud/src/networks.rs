@@ -3,47 +3,43 @@
 
 pub use crate::reads::{Freshness, Known, ReadResult};
 
-use crate::reads::SharedReads;
+use crate::reads::CloudReads;
 use crate::{Clock, Cloud};
 use foo_model::Operation;
 use foo_model::network::{Kind, Parts, Quotas, Scope};
-use std::fmt;
 use std::sync::Arc;
 
 /// The shared reads, one per (credentials, region).
+#[derive(Debug)]
 pub struct NetworkReads {
-    cloud: Arc<dyn Cloud>,
-    parts: SharedReads<(Kind, Scope), Parts>,
-    quotas: SharedReads<(), Quotas>,
+    parts: CloudReads<(Kind, Scope), Parts>,
+    quotas: CloudReads<(), Quotas>,
 }
 
 impl NetworkReads {
     /// Nothing was read yet.
     pub fn new(cloud: Arc<dyn Cloud>, clock: Arc<dyn Clock>) -> Self {
-        Self { cloud, parts: SharedReads::new(Arc::clone(&clock)), quotas: SharedReads::new(clock) }
+        let parts = CloudReads::new(Arc::clone(&cloud), Arc::clone(&clock));
+        Self { parts, quotas: CloudReads::new(cloud, clock) }
     }
 
     /// The parts of a kind within a scope.
     pub async fn parts(&self, kind: Kind, scope: &Scope, freshness: Freshness) -> Known<Parts> {
         let question = (kind, canonical(kind, scope));
-        let call = || self.cloud.describe_network(kind, &question.1);
-        self.parts.ask(kind.operation(), &question, freshness, call).await
+        let CloudReads { cloud, shared } = &self.parts;
+        let call = || cloud.describe_network(kind, &question.1);
+        shared.ask(kind.operation(), &question, freshness, call).await
     }
 
     /// How much AWS allows, and how much there is.
     pub async fn quotas(&self, freshness: Freshness) -> Known<Quotas> {
-        self.quotas.ask(Operation::GetServiceQuota, &(), freshness, || self.cloud.quotas()).await
+        let CloudReads { cloud, shared } = &self.quotas;
+        shared.ask(Operation::GetServiceQuota, &(), freshness, || cloud.quotas()).await
     }
 
     /// The newest read of the parts of a kind within a scope, however old. Does not call AWS.
     pub fn last(&self, kind: Kind, scope: &Scope) -> Option<ReadResult<Parts>> {
-        self.parts.last(&(kind, canonical(kind, scope)))
-    }
-}
-
-impl fmt::Debug for NetworkReads {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NetworkReads").finish_non_exhaustive()
+        self.parts.shared.last(&(kind, canonical(kind, scope)))
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 pub struct VersionCopy<'a> {
     /// The version to copy.
     pub from: TemplateVersion,
-    /// The user data of the copy; everything else except the tags stays.
+    /// The user data of the copy; everything else except these tags stays, as do the tags of network interfaces.
     pub user_data: &'a UserData,
     /// The tags of instances and volumes of the copy.
     pub tags: &'a BTreeMap<String, String>,
@@ -151,6 +151,9 @@ pub struct InstanceTypeInfo {
     pub bandwidth_weightings: BTreeSet<BandwidthWeighting>,
     /// Limits of its addresses; absent if EC2 does not report them.
     pub addresses: Option<AddressLimits>,
+    /// Maximum number of network interfaces of each network card, by the index of the card; without cards of which EC2 does not
+    /// report it.
+    pub interfaces_per_card: BTreeMap<u32, u32>,
 }
 
 /// How many addresses the network interfaces of an instance can have (EC2 API Reference, `NetworkInfo`).

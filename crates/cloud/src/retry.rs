@@ -58,6 +58,12 @@ pub fn jittered(period: Duration, key: &impl Hash) -> Duration {
     Jitter::Around.of(period, 0, 0, key)
 }
 
+/// A moment within `window`, at the same part of it for the same key: what many do once is spread over the window.
+pub fn spread(window: Duration, key: &impl Hash) -> Duration {
+    const PARTS: u32 = 1_000_000;
+    window.saturating_mul(below(PARTS, 0, 0, key)) / PARTS
+}
+
 /// A number below `limit`.
 fn below(limit: u32, seed: u64, attempt: u32, key: &impl Hash) -> u32 {
     let mut hasher = DefaultHasher::new();
@@ -99,6 +105,24 @@ mod tests {
         let by_seed: std::collections::BTreeSet<_> =
             (0..50).map(|seed| delays.after(9, seed, &"key")).collect();
         assert!(by_key.len() > 30 && by_seed.len() > 30, "{} {}", by_key.len(), by_seed.len());
+    }
+
+    #[test]
+    fn a_window_is_used_as_a_whole_by_many_and_an_empty_one_by_none() {
+        let at = |window: u64, key: u32| spread(Duration::from_secs(window), &key);
+        let moments: Vec<Duration> = (0..100).map(|key| at(200, key)).collect();
+        let within =
+            |from: u64, to: u64| moments.iter().filter(|it| (from..to).contains(&it.as_secs())).count();
+        let quarters = [within(0, 50), within(50, 100), within(100, 150), within(150, 200)];
+        assert!(
+            quarters.iter().all(|many| *many > 10) && quarters.iter().sum::<usize>() == 100,
+            "{quarters:?}"
+        );
+        assert_eq!(
+            (at(0, 1), at(400, 1)),
+            (Duration::ZERO, at(200, 1) * 2),
+            "the part of the window is the same"
+        );
     }
 
     #[test]

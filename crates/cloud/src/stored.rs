@@ -2,12 +2,10 @@
 //! ([`crate::reads`]): however many pools there are, an object that a user deleted is noticed for a call per thousand
 //! objects.
 
-use crate::reads::{Freshness, Known, SharedReads};
-use crate::{BucketOf, Clock, Cloud, ErrorKind};
+use crate::reads::{CloudReads, Freshness, Known};
+use crate::{BucketOf, ErrorKind};
 use foo_model::Operation;
 use std::collections::BTreeSet;
-use std::fmt;
-use std::sync::Arc;
 
 /// A bucket and what the keys in it begin with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -21,17 +19,9 @@ pub struct Folder {
 }
 
 /// The shared lists, one per (credentials, region).
-pub struct ObjectReads {
-    cloud: Arc<dyn Cloud>,
-    keys: SharedReads<Folder, BTreeSet<String>>,
-}
+pub type ObjectReads = CloudReads<Folder, BTreeSet<String>>;
 
 impl ObjectReads {
-    /// Nothing was listed yet.
-    pub fn new(cloud: Arc<dyn Cloud>, clock: Arc<dyn Clock>) -> Self {
-        Self { cloud, keys: SharedReads::new(clock) }
-    }
-
     /// The keys of all objects in a folder; none if the bucket does not exist.
     pub async fn keys(&self, folder: &Folder, freshness: Freshness) -> Known<BTreeSet<String>> {
         let call = async || {
@@ -42,12 +32,6 @@ impl ObjectReads {
                 Err(error) => Err(error),
             }
         };
-        self.keys.ask(Operation::ListObjectsV2, folder, freshness, call).await
-    }
-}
-
-impl fmt::Debug for ObjectReads {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ObjectReads").finish_non_exhaustive()
+        self.shared.ask(Operation::ListObjectsV2, folder, freshness, call).await
     }
 }

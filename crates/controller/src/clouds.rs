@@ -20,6 +20,7 @@ use foo_cloud::{
     AwsClock, Cloud, ClusterReads, Limits, Lookups, Metered, NetworkReads, NotificationReads, ObjectReads,
     Observer, Observers, Queue, ReservationReads, TargetReads, Watchdog,
 };
+use foo_model::operation::Priority;
 use foo_model::{Agreement, Aws, Comparison, GroupName};
 use futures::{Stream, StreamExt};
 use std::collections::HashMap;
@@ -201,9 +202,10 @@ pub struct CloudRegion {
 }
 
 impl CloudRegion {
-    /// How long a call that starts now would wait because other calls already wait for the account's limits.
-    pub fn backlog(&self) -> Duration {
-        self.allowance.backlog()
+    /// How long a call of this priority that starts now would wait because calls that are as urgent or more already wait
+    /// for the account's limits.
+    pub fn backlog(&self, priority: Priority) -> Duration {
+        self.allowance.backlog(priority)
     }
 
     /// AWS's clock, compared with the manager's by the responses to all calls with these credentials. Logs when the

@@ -3,7 +3,6 @@
 //!
 //! An object for which there is no room waits in line without using a slot: it is named again when a pass of
 //! the same cloud has ended. Urgent passes take precedence.
-//! cloud has ended. What cannot wait takes precedence.
 
 use crate::clouds::CloudKey;
 use futures::Stream;

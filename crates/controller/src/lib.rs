@@ -13,7 +13,7 @@
 //! |---|---|
 //! | `args`, `run`, `context` | flags; start order; what every controller is given |
 //! | `harness`, `passes`, `queue`, `lanes`, `backoff`, `tasks` | passes: deadlines, order, room per account, pauses; other tasks |
-//! | `watch` (with `filled`, `received` and `pulses`), `client`, `apply`, `events`, `workload_name` | Kubernetes: caches, requests, writes, events |
+//! | `watch` (with `filled`, `received`, `pulses` and `versions`), `client` (with `overload`), `apply`, `events`, `workload_name` | Kubernetes: caches, requests, writes, events |
 //! | `clouds`, `credentials`, `identities`, `aws`, `lookup` | AWS: connections, credentials, references in specs |
 //! | `calls` | the passes of domains that are made of AWS calls: a new one is a `Driver` there |
 //! | `announcements` | events of AWS, through a queue |
@@ -61,6 +61,7 @@ pub mod lookup;
 mod maintenance;
 pub mod metrics;
 pub mod node_config;
+mod overload;
 mod owners;
 pub mod passes;
 pub mod plans;
@@ -74,6 +75,7 @@ pub mod run;
 pub mod tasks;
 pub mod telemetry;
 pub mod unmanaged_groups;
+mod versions;
 mod warnings;
 pub mod watch;
 mod workload_name;

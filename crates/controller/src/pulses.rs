@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A watch that received nothing valid for this long is broken. The API server sends a bookmark each minute
-/// and ends a watch after five.
+/// A watch that received nothing valid for this long is broken, and so are the lists that replace it. The API server
+/// sends a bookmark each minute and ends a watch after five.
 pub const LONGEST_SILENCE: Duration = Duration::from_mins(10);
 
 /// When each watch last received something valid. Clones share it.

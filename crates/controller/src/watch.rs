@@ -13,8 +13,10 @@
 //!     its namespace.
 //! * **Changes**: see [`changes`]. Failures are logged, counted and retried here and never reach the
 //!   controller, which would otherwise delay the changes of all its other watches, too.
+//! * **Stalls**: a watch that is open and receives nothing for five minutes, or shows only what is older than twelve
+//!   minutes ([`crate::versions`]), is counted, logged, and replaced by a list.
 //! * **Pulse**: a watch that has received nothing valid from the API server for ten minutes, not even a
-//!   bookmark, leaves the manager unready ([`crate::pulses`]).
+//!   list or a bookmark, leaves the manager unready ([`crate::pulses`]).
 //!
 //! kube's shared streams are not used: they drop deletions (kube-rs#1590) and can stall for ever.
 
@@ -34,8 +36,9 @@ use crate::events::Events;
 use crate::labels::Watched;
 use crate::metrics::Metrics;
 use crate::pulses::LONGEST_SILENCE;
+use crate::versions::Progress;
 use changes::{Changes, nothing};
-use follow::{WatchItem, follow};
+use follow::{Failure, WatchItem, follow};
 use foo_api::names::WATCH_LABEL;
 use foo_model::EventReason;
 use futures::StreamExt;
@@ -145,7 +148,8 @@ impl<K: Object> Watch<K> {
         });
         let unreadable = Unreadable::default();
         let mut decode = Decode::new(Invalid::new(context, kind), odds, unreadable.clone());
-        let touched = follow(api, labels).default_backoff().flat_map(move |received| {
+        let progress = Progress::new(metrics.versions().clone());
+        let touched = follow(api, labels, progress).default_backoff().flat_map(move |received| {
             let touched = match received {
                 Ok(WatchItem::Nothing) => {
                     pulse.beats();
@@ -302,14 +306,18 @@ fn labels(context: &Context, which: Scope) -> Option<String> {
     }
 }
 
-fn log_failure(metrics: &Metrics, kind: Watched, error: &watcher::Error) {
+fn log_failure(metrics: &Metrics, kind: Watched, error: &Failure) {
     metrics.watch_failed(kind);
     match error {
         // Routine: the server ends watches that fell behind (410), and the kind is listed again.
-        watcher::Error::WatchError(status) if status.code == 410 => {
+        Failure::Kube(watcher::Error::WatchError(status)) if status.code == 410 => {
             tracing::debug!(?kind, "the watch expired; listing again");
         }
-        error => tracing::warn!(?kind, %error, "the watch failed; retrying"),
+        Failure::Kube(error) => tracing::warn!(?kind, %error, "the watch failed; retrying"),
+        Failure::Silent | Failure::Late(_) => {
+            metrics.watch_stalled(kind);
+            tracing::warn!(?kind, %error, "the watch stalled; listing again");
+        }
     }
 }
 

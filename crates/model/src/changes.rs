@@ -3,7 +3,7 @@
 use crate::hook::DRAIN_HOOK;
 use crate::{
     GroupName, GroupSettings, GroupSettingsChange, HookConfig, HookName, InstancesMix, LaunchTemplateId,
-    LifecycleHook, TargetGroupArn, TemplateVersion,
+    LifecycleHook, TemplateVersion, TrafficSource,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,9 +25,9 @@ pub struct NewGroup {
     pub mix: Option<InstancesMix>,
     /// Its other settings.
     pub settings: GroupSettings,
-    /// Target groups of Elastic Load Balancing that new instances are registered in.
+    /// Traffic sources that new instances are registered with.
     #[serde(default)]
-    pub target_groups: BTreeSet<TargetGroupArn>,
+    pub traffic_sources: BTreeSet<TrafficSource>,
     /// Our lifecycle hook, created with the group so that nothing of it ever ends without.
     pub drain_hook: Option<HookConfig>,
     /// Other lifecycle hooks: they delay the first instance, too.

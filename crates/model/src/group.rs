@@ -1,12 +1,11 @@
 //! An Auto Scaling group and its instances, as `DescribeAutoScalingGroups` shows them.
 
-use super::ids::{
-    GroupName, InstanceId, InstanceType, LaunchTemplateId, TargetGroupArn, TemplateVersion, Zone,
-};
+use super::ids::{GroupName, InstanceId, InstanceType, LaunchTemplateId, TemplateVersion, Zone};
 use super::names::TAG_ADOPTED;
 use super::settings::{GroupSettings, Protection};
 use super::template::InstancesMix;
 use super::time::AwsTime;
+use super::traffic::TrafficSource;
 use super::warm_pool::WarmPool;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,9 +25,9 @@ pub struct Group {
     pub mix: Option<InstancesMix>,
     /// Its other settings.
     pub settings: GroupSettings,
-    /// Target groups of Elastic Load Balancing that new instances are registered in.
+    /// Traffic sources that new instances are registered with.
     #[serde(default)]
-    pub target_groups: BTreeSet<TargetGroupArn>,
+    pub traffic_sources: BTreeSet<TrafficSource>,
     /// Processes that are suspended, with AWS's words on why.
     pub suspended: BTreeMap<Process, String>,
     /// The group's own tags; AWS's `aws:` tags are left out.

@@ -63,6 +63,14 @@ text_id! {
     TargetGroupArn
 }
 text_id! {
+    /// ARN of a target group of VPC Lattice (`arn:aws:vpc-lattice:…:targetgroup/tg-…`).
+    LatticeTargetGroupArn
+}
+text_id! {
+    /// Name of a Classic Load Balancer: up to 32 letters, digits and `-`, unique per account and region.
+    LoadBalancerName
+}
+text_id! {
     /// ARN of an SNS topic (`arn:aws:sns:…`).
     TopicArn
 }

@@ -4,10 +4,10 @@
 //! Plain data without behaviour beyond simple questions about itself. The planner decides in these types, the traits of the
 //! `cloud` crate speak in them: nothing is translated between looking, deciding and doing.
 //!
-//! * `group`, `settings`, `template`, `hook`, `machine`, `lifetime`, `changes`: a pool in AWS and in Kubernetes, and what can be
-//!   changed of it;
+//! * `group`, `settings`, `template`, `overlay`, `hook`, `machine`, `lifetime`, `changes`: a pool in AWS and in Kubernetes,
+//!   and what can be changed of it;
 //! * `network`, `eks`: the parts of networks and EKS clusters, and their changes;
-//! * `targets`: the health of instances behind load balancers; `notifications`: what AWS reports to topics;
+//! * `traffic`: what sends requests to the instances of a group; `targets`: their health behind load balancers; `notifications`: what AWS reports to topics;
 //! * `warm_pool`: instances that a group starts in advance;
 //! * `applied`: what the spec has set in a group;
 //! * `operation`: the one list of AWS operations, for limits, metrics and the IAM policy;
@@ -36,6 +36,7 @@ pub mod network;
 pub mod notifications;
 pub mod object;
 pub mod operation;
+mod overlay;
 pub mod reason;
 pub mod requirements;
 mod reservation;
@@ -44,6 +45,7 @@ pub mod signal;
 pub mod targets;
 pub mod template;
 pub mod time;
+pub mod traffic;
 pub mod warm_pool;
 
 pub use adoption::Adoption;
@@ -58,9 +60,9 @@ pub use group::{
 pub use hook::{HookConfig, HookResult, HookTarget, Hooks, LifecycleHook, Transition};
 pub use ids::{
     AllocationId, AssociationId, EgressOnlyGatewayId, EndpointId, GroupName, HookName, ImageId, InstanceId,
-    InstanceType, InterfaceId, InternetGatewayId, LaunchTemplateId, MachineName, NatGatewayId, PrefixListId,
-    RouteTableId, SecurityGroupId, SpecHash, SubnetId, TargetGroupArn, TemplateVersion, TopicArn, Uid, VpcId,
-    Zone,
+    InstanceType, InterfaceId, InternetGatewayId, LatticeTargetGroupArn, LaunchTemplateId, LoadBalancerName,
+    MachineName, NatGatewayId, PrefixListId, RouteTableId, SecurityGroupId, SpecHash, SubnetId,
+    TargetGroupArn, TemplateVersion, TopicArn, Uid, VpcId, Zone,
 };
 pub use lifetime::expires_at;
 pub use machine::{
@@ -71,6 +73,7 @@ pub use names::machine_name;
 pub use notifications::{NotificationType, Notifications};
 pub use object::{ObjectPlace, Storage};
 pub use operation::Operation;
+pub use overlay::{AutoRecovery, Device, Overlay, SecondaryInterface, ShutdownBehavior};
 pub use reason::Reason;
 pub use requirements::Requirements;
 pub use reservation::{FoundReservation, ReservationKind, ReservationState};
@@ -78,14 +81,16 @@ pub use settings::{GroupSettings, GroupSettingsChange, Protection};
 pub use signal::{Signal, SignalKind};
 pub use targets::{HealthInGroups, TargetHealth, TargetState, Targets, health_in};
 pub use template::{
-    BandwidthWeighting, CapacityReservation, Cores, CpuCredits, Efa, HostnameType, InstanceOptions,
-    InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, MixTypes, NetworkInterface, OnDemandStrategy,
-    Placement, PlacementGroup, Primary, PrivateDns, ReservationPreference, SpotOptions, SpotStrategy,
-    StoredUserData, TemplateContent, TemplateHashes, TemplateRecord, Tenancy, UserData, Volume, VolumeType,
+    AdditionalInterface, BandwidthWeighting, CapacityReservation, Cores, CpuCredits, Efa, HostnameType,
+    InstanceOptions, InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, MixTypes, NOT_FOR_PODS,
+    NetworkInterface, OnDemandStrategy, Placement, PlacementGroup, Primary, PrivateDns,
+    ReservationPreference, SpotOptions, SpotStrategy, StoredUserData, TemplateContent, TemplateHashes,
+    TemplateRecord, Tenancy, UserData, Volume, VolumeType,
 };
 pub use time::{
     Agreement, Aws, AwsTime, Comparison, Difference, Kubernetes, KubernetesTime, Seconds, TimeOf, Timestamp,
 };
+pub use traffic::{TrafficSource, TrafficSourceKind};
 pub use warm_pool::{WarmPool, WarmPoolSettings, WarmState};
 
 /// How many there are, up to `u32::MAX`.

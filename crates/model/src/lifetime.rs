@@ -1,5 +1,6 @@
 //! How old an instance may become.
 
+use super::hash::fnv1a;
 use super::ids::InstanceId;
 use super::time::{Seconds, Timestamp};
 use std::time::Duration;
@@ -15,13 +16,6 @@ pub fn expires_at(created: Timestamp, lifetime: Seconds, id: &InstanceId) -> Tim
     let spread = u64::from(lifetime.0 / EARLIER_BY).saturating_add(1);
     let later = fnv1a(id.as_str()) % spread;
     created.plus(Duration::from_secs(u64::from(earliest).saturating_add(later)))
-}
-
-/// FNV-1a, 64 bits: the same in every build and on every machine.
-fn fnv1a(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //! `docs/operations/conditions.md` is generated from them, so no reason is undocumented. Code that has to distinguish kinds
 //! of reasons uses a method here, never the text.
 //!
-//! A new reason is an entry in `reason/list.rs` and a `Blocked::new`, or the function of a condition, where the cause
-//! is found. Its message stays the same while its cause does. A condition that is new needs a `Place` here and a
+//! A new reason is an entry in a file of `reason/list/` and a `Blocked::new`, or the function of a condition, where the
+//! cause is found. Its message stays the same while its cause does. A condition that is new needs a `Place` here and a
 //! section in `xtask/src/generate/conditions.template`. Then `cargo xtask generate`.
 //!
 //! A warning in `Ready` of a pool has the place `PoolWarning`. One about the user's input is a `Blocked` in `warnings`

@@ -2,6 +2,7 @@
 
 use super::ids::{ImageId, InstanceType, LaunchTemplateId, SecurityGroupId, SpecHash, TemplateVersion};
 use super::object::ObjectPlace;
+use super::overlay::Overlay;
 use super::requirements::Requirements;
 use super::time::AwsTime;
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use strum::IntoStaticStr;
 
 /// The wanted content of a launch template version.
 ///
-/// Everything except `user_data` and `tags` goes into the spec hash. Those two are hashed apart: a rotated bootstrap
+/// Everything except `user_data`, `tags` and `interface_tags` goes into the spec hash. These are hashed apart: a rotated bootstrap
 /// token or a new tag makes a new version for the instances to come, and rolls none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateContent {
@@ -40,6 +41,9 @@ pub struct TemplateContent {
     pub user_data: UserData,
     /// Tags for instances and volumes.
     pub tags: BTreeMap<String, String>,
+    /// Tags for all network interfaces. Not part of a hash if there are none.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub interface_tags: BTreeMap<String, String>,
 }
 
 /// Bytes for the instance's first boot, before base64. EC2 takes at most 16,384 of them.
@@ -171,6 +175,22 @@ pub struct InstanceOptions {
     /// How the baseline bandwidth is divided between network and EBS; as the instance type has it if absent.
     #[serde(skip_serializing_if = "is_default")]
     pub bandwidth_weighting: Option<BandwidthWeighting>,
+    /// What no other field of these has.
+    #[serde(skip_serializing_if = "is_default")]
+    pub overlay: Overlay,
+    /// Network interfaces besides the primary one and Elastic Fabric Adapters, sorted.
+    #[serde(skip_serializing_if = "is_default")]
+    pub interfaces: Vec<AdditionalInterface>,
+}
+
+/// A network interface besides the primary one and Elastic Fabric Adapters.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct AdditionalInterface {
+    /// Index of its network card.
+    pub card: u32,
+    /// Its security groups, sorted; those of the primary interface if there are none.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub security_groups: Vec<SecurityGroupId>,
 }
 
 /// Elastic Fabric Adapter interfaces, one on each network card.
@@ -197,7 +217,7 @@ pub enum Primary {
 
 /// A network interface of a launch template, which names no subnet: the group chooses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NetworkInterface {
+pub struct NetworkInterface<'a> {
     /// DeviceIndex among the interfaces of the card.
     pub device: u32,
     /// NetworkCardIndex; the first card if absent.
@@ -206,13 +226,15 @@ pub struct NetworkInterface {
     pub kind: Option<&'static str>,
     /// AssociatePublicIpAddress; as the subnet has it if absent.
     pub public: Option<bool>,
+    /// Its security groups.
+    pub groups: &'a [SecurityGroupId],
 }
 
 impl Efa {
-    /// All network interfaces of an instance, the primary one first. On other cards than the first, interfaces without an Elastic
-    /// Network Adapter have the device index 0 and all others 1 (EC2 User Guide, "Maximize network bandwidth on Amazon EC2 instances
-    /// with multiple network cards").
-    pub fn network_interfaces(self) -> impl ExactSizeIterator<Item = NetworkInterface> {
+    /// The primary interface of an instance and those with an Elastic Fabric Adapter, without security groups, the primary one first.
+    /// On other cards than the first, interfaces without an Elastic Network Adapter have the device index 0 and all others 1 (EC2 User
+    /// Guide, "Maximize network bandwidth on Amazon EC2 instances with multiple network cards").
+    pub fn network_interfaces(self) -> impl ExactSizeIterator<Item = NetworkInterface<'static>> {
         let kind = if self.only { "efa-only" } else { "efa" };
         let (primary, first) = match self.primary {
             Primary::Efa => ("efa", 1_u32),
@@ -225,6 +247,7 @@ impl Efa {
             card: Some(card),
             kind: Some(kind),
             public: None,
+            groups: &[],
         };
         let others = first..first.saturating_add(others);
         let others = others.map(|card| interface(card, u32::from(card == 0 || !self.only), kind));
@@ -236,11 +259,22 @@ impl Efa {
 impl InstanceOptions {
     /// The network interfaces that a launch template has to name: EC2 takes a public address, and then the security groups, for an
     /// interface only, and the address for a single interface only (EC2 API Reference,
-    /// LaunchTemplateInstanceNetworkInterfaceSpecificationRequest).
-    pub fn network_interfaces(&self) -> impl Iterator<Item = NetworkInterface> {
-        let mut interfaces: Vec<_> = self.efa.into_iter().flat_map(Efa::network_interfaces).collect();
-        if interfaces.is_empty() && self.public_address.is_some() {
-            interfaces.push(NetworkInterface { device: 0, card: None, kind: None, public: None });
+    /// LaunchTemplateInstanceNetworkInterfaceSpecificationRequest). Interfaces without security groups of their own have `groups`.
+    pub fn network_interfaces<'a>(
+        &'a self,
+        groups: &'a [SecurityGroupId],
+    ) -> impl Iterator<Item = NetworkInterface<'a>> {
+        let of_efa = self.efa.into_iter().flat_map(Efa::network_interfaces);
+        let mut interfaces: Vec<NetworkInterface<'a>> =
+            of_efa.map(|it| NetworkInterface { groups, ..it }).collect();
+        if interfaces.is_empty() && (self.public_address.is_some() || !self.interfaces.is_empty()) {
+            interfaces.push(NetworkInterface { device: 0, card: None, kind: None, public: None, groups });
+        }
+        for AdditionalInterface { card, security_groups } in &self.interfaces {
+            let groups = if security_groups.is_empty() { groups } else { security_groups.as_slice() };
+            let device = next_device(&interfaces, *card);
+            let card = (*card > 0).then_some(*card);
+            interfaces.push(NetworkInterface { device, card, kind: None, public: None, groups });
         }
         if let [single] = interfaces.as_mut_slice() {
             single.public = self.public_address;
@@ -248,6 +282,17 @@ impl InstanceOptions {
         interfaces.into_iter()
     }
 }
+
+/// Device index of a further interface of this network card. On every card the first interface with an Elastic Network Adapter
+/// besides the primary one has 1.
+fn next_device(interfaces: &[NetworkInterface<'_>], card: u32) -> u32 {
+    let on_card = interfaces.iter().filter(|it| it.card.unwrap_or(0) == card);
+    on_card.map(|it| it.device).max().unwrap_or(0).saturating_add(1)
+}
+
+/// Key and value of the tag of network interfaces that the Amazon VPC CNI does not use for Pods (amazon-vpc-cni-k8s, README, "No
+/// Manage tag"). It uses the primary interface in spite of it (amazon-vpc-cni-k8s, `setUnmanagedENIs` in `pkg/ipamd/ipamd.go`).
+pub const NOT_FOR_PODS: (&str, &str) = ("node.k8s.amazonaws.com/no_manage", "true");
 
 /// A placement group or dedicated hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -673,6 +718,56 @@ mod tests {
         let text = hashes.describe();
         assert!(text.ends_with(" arm64=ami-0123456789abcdef0") && text.len() <= TemplateHashes::LONGEST);
         assert_eq!(TemplateHashes::parse(&text), Some(hashes));
+    }
+
+    /// Network card, device index and security groups of the interfaces of these options, whose own groups are `sg-1`.
+    fn layout(options: &InstanceOptions) -> Vec<(u32, u32, String)> {
+        let groups = [SecurityGroupId::new("sg-1")];
+        let shown = |it: NetworkInterface<'_>| {
+            let groups: Vec<&str> = it.groups.iter().map(SecurityGroupId::as_str).collect();
+            (it.card.unwrap_or(0), it.device, groups.join(","))
+        };
+        options.network_interfaces(&groups).map(shown).collect()
+    }
+
+    fn on_cards(cards: &[u32]) -> Vec<AdditionalInterface> {
+        cards.iter().map(|card| AdditionalInterface { card: *card, security_groups: Vec::new() }).collect()
+    }
+
+    #[test]
+    fn additional_interfaces_follow_the_primary_one_and_elastic_fabric_adapters() {
+        let check = |efa: Option<Efa>, interfaces: Vec<AdditionalInterface>, expected: &[(u32, u32)]| {
+            let options = InstanceOptions { efa, interfaces, ..InstanceOptions::default() };
+            let places: Vec<_> =
+                layout(&options).into_iter().map(|(card, device, _)| (card, device)).collect();
+            assert_eq!(places, expected, "{options:?}");
+        };
+        let efa = |primary, only| Some(Efa { interfaces: 2, primary, only });
+        check(None, on_cards(&[]), &[]);
+        check(None, on_cards(&[0, 0]), &[(0, 0), (0, 1), (0, 2)]);
+        check(None, on_cards(&[1, 1, 2]), &[(0, 0), (1, 1), (1, 2), (2, 1)]);
+        check(efa(Primary::Plain, true), on_cards(&[0, 1]), &[(0, 0), (0, 1), (1, 0), (0, 2), (1, 1)]);
+        check(efa(Primary::Efa, false), on_cards(&[0, 1]), &[(0, 0), (1, 1), (0, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn an_additional_interface_has_its_own_security_groups_or_those_of_the_instance() {
+        let mut interfaces = on_cards(&[0, 0]);
+        interfaces[1].security_groups = vec!["sg-2".into(), "sg-3".into()];
+        let options = InstanceOptions { interfaces, ..InstanceOptions::default() };
+        let groups: Vec<String> = layout(&options).into_iter().map(|(_, _, groups)| groups).collect();
+        assert_eq!(groups, ["sg-1", "sg-1", "sg-2,sg-3"]);
+    }
+
+    #[test]
+    fn a_single_interface_has_the_public_address_and_several_have_none() {
+        let publics = |interfaces: Vec<AdditionalInterface>| -> Vec<Option<bool>> {
+            let options =
+                InstanceOptions { public_address: Some(true), interfaces, ..InstanceOptions::default() };
+            options.network_interfaces(&[]).map(|it| it.public).collect()
+        };
+        assert_eq!(publics(on_cards(&[])), [Some(true)]);
+        assert_eq!(publics(on_cards(&[0])), [None, None]);
     }
 
     fn of_types(overrides: Vec<MixOverride>) -> InstancesMix {

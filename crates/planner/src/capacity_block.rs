@@ -83,8 +83,8 @@ impl Times {
 
 /// The block of a pool that runs in it; not of one that is deleted, or has no group before it adopts one.
 fn in_use<'d>(desired: &'d Desired, observed: &Observed) -> Option<&'d CapacityBlock> {
-    let is_to_be_adopted = desired.adoption.is_requested() && observed.recorded_arn.is_none();
-    desired.capacity_block.as_ref().filter(|_| desired.goal == Goal::Run && !is_to_be_adopted)
+    let runs = desired.goal == Goal::Run && !observed.awaits_adoption(desired.adoption);
+    desired.capacity_block.as_ref().filter(|_| runs)
 }
 
 /// The phase of the pool's block; `None` if it does not run in one.

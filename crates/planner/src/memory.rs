@@ -363,8 +363,8 @@ impl Memory {
             | GroupAction::TagGroup { .. }
             | GroupAction::SuspendProcesses { .. }
             | GroupAction::ResumeProcesses { .. }
-            | GroupAction::AttachTargetGroups { .. }
-            | GroupAction::DetachTargetGroups { .. }
+            | GroupAction::AttachTrafficSources { .. }
+            | GroupAction::DetachTrafficSources { .. }
             | GroupAction::PutNotifications { .. }
             | GroupAction::DeleteNotifications { .. }
             | GroupAction::DeleteWarmPool { .. }

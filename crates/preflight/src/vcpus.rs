@@ -125,6 +125,7 @@ mod tests {
                 efa_interfaces: 0,
                 bandwidth_weightings: BTreeSet::new(),
                 addresses: None,
+                interfaces_per_card: BTreeMap::new(),
             };
             (name, info)
         };

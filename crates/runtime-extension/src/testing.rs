@@ -56,7 +56,7 @@ impl World {
                 new_instances: Protection::Unprotected,
                 ..GroupSettings::in_subnets(PRIVATE_SUBNETS.map(SubnetId::from).into())
             },
-            target_groups: [].into(),
+            traffic_sources: [].into(),
             drain_hook: None,
             hooks: [].into(),
             tags: tags.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),

@@ -38,6 +38,7 @@
 //! | GET, PUT `/_sim/regions/<r>/vcpu-quotas` | `{"class","vcpus":n or null}` ([`QuotaClass`]) |
 //! | PATCH `/_sim/regions/<r>/images/<id>` | `{"boots":"Fails","available":false}` |
 //! | POST `/_sim/regions/<r>/network-interfaces`, `/load-balancers` | create one as another user ([`NewInterface`](crate::core::network::NewInterface), [`NewLoadBalancer`](crate::core::network::NewLoadBalancer)); its id |
+//! | POST `/_sim/regions/<r>/lattice-target-groups` | create a target group of VPC Lattice as another user; its ARN as id |
 //! | POST `/_sim/regions/<r>/volumes`; DELETE `/_sim/regions/<r>/volumes/<id>` | create a volume as a driver in a workload cluster: `{"size_gib","instance","delete_on_termination","tags"}`, its id; delete it |
 //! | DELETE `/_sim/regions/<r>/network/<id>` | delete a part of a network as another user |
 //! | DELETE `/_sim/regions/<r>/network` | remove everything except zones: an empty region |

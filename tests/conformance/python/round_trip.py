@@ -568,6 +568,33 @@ def test_target_groups():
     wait(360)
 
 
+def test_other_traffic_sources():
+    """Classic Load Balancers and VPC Lattice, by the calls for all traffic sources and by the older ones."""
+    classic, _ = BALANCING
+    control("POST", "regions/eu-central-1/load-balancers", {"name": "clb", "kind": "Classic", "subnets": SUBNETS[:2]})
+    arn = control("POST", "regions/eu-central-1/lattice-target-groups", {})["id"]
+    sources = [{"Identifier": "clb", "Type": "elb"}, {"Identifier": arn, "Type": "vpc-lattice"}]
+    name = {"AutoScalingGroupName": "sources"}
+    create("sources", template("sources"), MaxSize=1, DesiredCapacity=1, TrafficSources=sources)
+    wait(180)
+    found = group("sources")
+    assert (found["LoadBalancerNames"], found["TrafficSources"]) == (["clb"], sources)
+    states = AUTOSCALING.describe_load_balancers(**name)
+    assert only(states, "LoadBalancers") == {"LoadBalancerName": "clb", "State": "InService"}
+    lattice = AUTOSCALING.describe_traffic_sources(**name, TrafficSourceType="vpc-lattice")
+    assert only(lattice, "TrafficSources")["Identifier"] == arn
+    AUTOSCALING.detach_traffic_sources(**name, TrafficSources=sources)
+    assert group("sources")["TrafficSources"] == []
+    AUTOSCALING.attach_load_balancers(**name, LoadBalancerNames=["clb"])
+    assert group("sources")["TrafficSources"] == sources[:1]
+    AUTOSCALING.detach_load_balancers(**name, LoadBalancerNames=["clb"])
+    refused("ValidationError", AUTOSCALING.detach_load_balancers, **name, LoadBalancerNames=["clb"])
+    refused("ValidationError", AUTOSCALING.attach_load_balancers, **name, LoadBalancerNames=["missing"])
+    AUTOSCALING.delete_auto_scaling_group(**name, ForceDelete=True)
+    classic.delete_load_balancer(LoadBalancerName="clb")
+    wait(360)
+
+
 def test_load_balancers_and_quotas():
     classic, v2 = BALANCING
     tags = {"kubernetes.io/cluster/c": "owned"}
@@ -628,7 +655,8 @@ def test_template_data_round_trip():
             {"DeviceName": "/dev/xvdb", "Ebs": {"VolumeSize": 100, "VolumeType": "io2"}},
         ],
         NetworkInterfaces=[
-            {"DeviceIndex": 0, "Groups": [SECURITY_GROUP], "AssociatePublicIpAddress": False, "SubnetId": SUBNETS[0]}
+            {"DeviceIndex": 0, "Groups": [SECURITY_GROUP], "AssociatePublicIpAddress": False, "SubnetId": SUBNETS[0]},
+            {"DeviceIndex": 1, "NetworkCardIndex": 1, "Groups": [SECURITY_GROUP], "DeleteOnTermination": True},
         ],
         Monitoring={"Enabled": True},
         Placement={"Tenancy": "default", "GroupName": "near"},
@@ -637,8 +665,24 @@ def test_template_data_round_trip():
         TagSpecifications=[
             {"ResourceType": "instance", "Tags": [{"Key": "a", "Value": "1"}, {"Key": "b", "Value": "<&>\"' ü"}]},
             {"ResourceType": "volume", "Tags": [{"Key": "c", "Value": ""}]},
+            {"ResourceType": "network-interface", "Tags": [{"Key": "node.k8s.amazonaws.com/no_manage", "Value": "true"}]},
         ],
-        CpuOptions={"CoreCount": 1, "ThreadsPerCore": 1},
+        CpuOptions={"CoreCount": 1, "ThreadsPerCore": 1, "NestedVirtualization": "enabled"},
+        MaintenanceOptions={"AutoRecovery": "disabled"},
+        KernelId="aki-1",
+        RamDiskId="ari-1",
+        DisableApiStop=True,
+        DisableApiTermination=False,
+        SecondaryInterfaces=[
+            {
+                "DeleteOnTermination": True,
+                "DeviceIndex": 1,
+                "InterfaceType": "secondary",
+                "NetworkCardIndex": 2,
+                "PrivateIpAddressCount": 3,
+                "SecondarySubnetId": "ss-1",
+            }
+        ],
         CapacityReservationSpecification={"CapacityReservationPreference": "open"},
         PrivateDnsNameOptions={"HostnameType": "ip-name", "EnableResourceNameDnsARecord": True},
         NetworkPerformanceOptions={"BandwidthWeighting": "vpc-1"},
@@ -1356,18 +1400,36 @@ def test_faults():
     refused("InvalidAction", EC2.describe_fleets)
 
 
-def test_every_field_of_launch_templates_groups_and_warm_pools_has_a_row():
+def test_every_field_of_launch_templates_interfaces_groups_and_warm_pools_has_a_row():
     page = (Path(__file__).parents[3] / "docs/reference/aws-fields.md").read_text()
-    _, templates, groups, warm_pools = page.split("\n## ")
+    _, templates, interfaces, groups, warm_pools = page.split("\n## ")
+    templates, parts = templates.split("\n### ")
     for section, api, shape in [
         (templates, EC2, "RequestLaunchTemplateData"),
+        (interfaces, EC2, "LaunchTemplateInstanceNetworkInterfaceSpecificationRequest"),
         (groups, AUTOSCALING, "CreateAutoScalingGroupType"),
         (warm_pools, AUTOSCALING, "PutWarmPoolType"),
     ]:
-        rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
-        named = [name.strip(" `") for row in rows for name in row.split(",")]
-        assert len(set(named)) == len(named), named
-        assert set(named) == set(api.meta.service_model.shape_for(shape).members)
+        assert set(rows_of(section)) == set(api.meta.service_model.shape_for(shape).members)
+    # All parts of a structure of which one has a row.
+    named = rows_of(parts)
+    data = EC2.meta.service_model.shape_for("RequestLaunchTemplateData")
+    for path in {name.rpartition(".")[0] for name in named}:
+        shape = data
+        for name in path.split("."):
+            shape = shape.members[name]
+            shape = shape.member if shape.type_name == "list" else shape
+        assert {f"{path}.{member}" for member in shape.members} == {
+            name for name in named if name.rpartition(".")[0] == path
+        }, path
+
+
+def rows_of(section):
+    """What the first column of a table names."""
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    named = [name.strip(" `") for row in rows for name in row.split(",")]
+    assert len(set(named)) == len(named), named
+    return named
 
 
 def test_other_region():

@@ -42,7 +42,7 @@ pub enum Thing {
     KmsKey,
     /// A key pair.
     KeyPair,
-    /// A target group of Elastic Load Balancing.
+    /// A target group of Elastic Load Balancing or VPC Lattice, or a Classic Load Balancer.
     TargetGroup,
     /// An SNS topic or an SQS queue.
     NotificationTarget,
@@ -111,7 +111,7 @@ pub enum Absent {
     OwnNames,
     /// Any; but none if `--require-identity` is set and several namespaces may use the identity. Whoever names a role acts with its
     /// rights, and those of another tenant's role reach what that tenant's objects own; whoever names a snapshot reads
-    /// its data, whoever names a target group receives requests, and whoever names a topic or queue sends messages there.
+    /// its data, whoever names a target group or load balancer receives requests, and whoever names a topic or queue sends messages there.
     NoneIfShared,
 }
 

@@ -102,6 +102,7 @@ pub const NOTHING: &[Reasoned] = &[
         "a kind of machine, a device, a version, a price or an amount",
         &[
             (POOL, "spec.instanceType"),
+            (POOL, "spec.launchTemplateOverlay.BlockDeviceMappings[].*"),
             (POOL, "spec.mixedInstances.overrides[].instanceType"),
             (POOL, "spec.mixedInstances.overrides[].requirements.acceleratorNames[]"),
             (POOL, "spec.mixedInstances.overrides[].requirements.allowedInstanceTypes[]"),

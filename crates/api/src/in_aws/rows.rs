@@ -99,11 +99,12 @@ pub const ROWS: &[Row] = &[
     },
     Row {
         thing: Thing::Subnet,
-        title: "Subnet",
+        title: "Subnet, secondary subnet",
         fields: &[
             (CLUSTER, "spec.network.existing.subnets[].id"),
             (CLUSTER, "spec.network.existing.subnets[].tags{}"),
             (CONTROL_PLANE, "spec.eks.subnets[]"),
+            (POOL, "spec.launchTemplateOverlay.SecondaryInterfaces[].SecondarySubnetId"),
             (POOL, "spec.subnets[].id"),
             (POOL, "spec.subnets[].tags{}"),
             (IDENTITY, "spec.allowedSubnets[]"),
@@ -125,6 +126,8 @@ pub const ROWS: &[Row] = &[
             (CLUSTER, "spec.network.managed.securityGroups.controlPlane[].from.securityGroup"),
             (CLUSTER, "spec.network.managed.securityGroups.node[].from.securityGroup"),
             (CONTROL_PLANE, "spec.eks.securityGroups[]"),
+            (POOL, "spec.networkInterfaces[].securityGroups[].id"),
+            (POOL, "spec.networkInterfaces[].securityGroups[].tags{}"),
             (POOL, "spec.securityGroups[].id"),
             (POOL, "spec.securityGroups[].tags{}"),
             (IDENTITY, "spec.allowedSecurityGroups[]"),
@@ -237,10 +240,15 @@ pub const ROWS: &[Row] = &[
     },
     Row {
         thing: Thing::TargetGroup,
-        title: "Target group",
-        fields: &[(POOL, "spec.targetGroups[]"), (IDENTITY, "spec.allowedTargetGroups[]")],
+        title: "Target group, Classic Load Balancer",
+        fields: &[
+            (POOL, "spec.targetGroups[]"),
+            (POOL, "spec.classicLoadBalancers[]"),
+            (POOL, "spec.vpcLatticeTargetGroups[]"),
+            (IDENTITY, "spec.allowedTargetGroups[]"),
+        ],
         limit: listed("allowedTargetGroups", Absent::NoneIfShared),
-        scope: "account and region. Several pools can name one: the requests of its load balancers then reach the instances of all",
+        scope: "account and region. Several pools can name one: its requests then reach the instances of all",
         proof: USED_ONLY,
         adoption: NOT_ADOPTED,
         deletion: "stays; AWS deregisters the instances",
@@ -311,7 +319,7 @@ pub const ROWS: &[Row] = &[
     },
     Row {
         thing: Thing::Image,
-        title: "Image, SSM parameter that names it",
+        title: "Image, SSM parameter that names it, kernel, RAM disk",
         fields: &[
             (POOL, "spec.ami.id"),
             (POOL, "spec.ami.ids.arm64"),
@@ -319,6 +327,8 @@ pub const ROWS: &[Row] = &[
             (POOL, "spec.ami.lookup.name"),
             (POOL, "spec.ami.lookup.owner"),
             (POOL, "spec.ami.ssmParameter"),
+            (POOL, "spec.launchTemplateOverlay.KernelId"),
+            (POOL, "spec.launchTemplateOverlay.RamDiskId"),
         ],
         limit: Limit::Open {
             because: "it is only read. An admission policy can limit images (`pool_limits.yaml`)",
@@ -333,6 +343,8 @@ pub const ROWS: &[Row] = &[
         thing: Thing::Tag,
         title: "Tag",
         fields: &[
+            (POOL, "spec.launchTemplateOverlay.TagSpecifications[].Tags[].Key"),
+            (POOL, "spec.launchTemplateOverlay.TagSpecifications[].Tags[].Value"),
             (POOL, "spec.tags{}"),
             (CLUSTER, "spec.network.managed.securityGroups.additional[].tags{}"),
             (CLUSTER, "spec.network.managed.securityGroups.tags.controlPlane{}"),

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 )]
 pub struct KubeletSettings {
     /// Most Pods on a Node. Not together with a setting of `vpcCNI` that is true. Default: what follows from `vpcCNI`; without it, what the image finds for
-    /// the instance type.
+    /// the instance type, or `status.maxPods.standard` of a FooMachinePool with `networkInterfaces`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 2_147_483_647))]
     pub max_pods: Option<i32>,

@@ -80,7 +80,7 @@ fn an_hour() -> i32 {
 /// launched, replaced or ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum SuspendedProcess {
-    /// Instances that launch are not registered in target groups, nor later.
+    /// Instances that launch are not registered with target groups and load balancers, nor later.
     AddToLoadBalancer,
     /// Alarms of scaling policies change nothing.
     AlarmNotification,

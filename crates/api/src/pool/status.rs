@@ -100,7 +100,8 @@ pub struct NodeInfo {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MaxPods {
-    /// With the default settings: what images for EKS set by themselves.
+    /// With the default settings: what images for EKS set by themselves, less for each interface of `spec.networkInterfaces` on the
+    /// first network card.
     pub standard: i32,
     /// With custom networking.
     pub custom_networking: i32,

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What the provider makes of the health of instances in `targetGroups`. Elastic Load Balancing announces no change of it, so
-/// the provider reads it: one call per target group and minute, every 15 seconds while an instance is not healthy.
+/// the provider reads it: one call per target group and minute, every 15 seconds while an instance is not healthy. The health
+/// in `classicLoadBalancers` and `vpcLatticeTargetGroups` counts nowhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TargetHealth {

@@ -12,7 +12,7 @@ use foo_model::hook::{DRAIN_HOOK, HookResult, Hooks, LifecycleHook};
 use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, GroupSettings, GroupSettingsChange, HookName,
     InstanceId, NewGroup, NotificationType, Notifications, Process, TargetGroupArn, Targets, TopicArn,
-    WarmPoolSettings,
+    TrafficSource, WarmPoolSettings,
 };
 use mix::Purpose;
 use shapes::Launch;
@@ -75,7 +75,7 @@ impl Groups for AwsCloud {
             template,
             mix,
             settings,
-            target_groups,
+            traffic_sources,
             drain_hook: _,
             hooks: _,
             tags,
@@ -93,7 +93,7 @@ impl Groups for AwsCloud {
             .vpc_zone_identifier(shapes::subnets(subnets))
             .new_instances_protected_from_scale_in(shapes::is_protected(*new_instances))
             .set_default_instance_warmup(default_warmup.map(|it| signed(it.0)))
-            .set_traffic_sources(shapes::traffic_sources(target_groups))
+            .set_traffic_sources(shapes::identifiers(traffic_sources))
             .set_lifecycle_hook_specification_list(shapes::hooks_of_new(spec.lifecycle_hooks()))
             .set_tags(Some(group_tags(name, tags)));
         call = match launch {
@@ -159,16 +159,24 @@ impl Groups for AwsCloud {
         Ok(())
     }
 
-    async fn attach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()> {
-        let Some(sources) = shapes::traffic_sources(arns) else { return Ok(()) };
+    async fn attach_traffic_sources(
+        &self,
+        name: &GroupName,
+        sources: &BTreeSet<TrafficSource>,
+    ) -> Result<()> {
+        let Some(sources) = shapes::identifiers(sources) else { return Ok(()) };
         let call = self.autoscaling.once.attach_traffic_sources().auto_scaling_group_name(name.as_str());
         let call = call.set_traffic_sources(Some(sources));
         call.send().await.map_err(|failed| error::of(Operation::AttachTrafficSources, &failed))?;
         Ok(())
     }
 
-    async fn detach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()> {
-        let Some(sources) = shapes::traffic_sources(arns) else { return Ok(()) };
+    async fn detach_traffic_sources(
+        &self,
+        name: &GroupName,
+        sources: &BTreeSet<TrafficSource>,
+    ) -> Result<()> {
+        let Some(sources) = shapes::identifiers(sources) else { return Ok(()) };
         let call = self.autoscaling.once.detach_traffic_sources().auto_scaling_group_name(name.as_str());
         let call = call.set_traffic_sources(Some(sources));
         call.send().await.map_err(|failed| error::of(Operation::DetachTrafficSources, &failed))?;

@@ -10,14 +10,11 @@ use foo_model::hook::{DRAIN_HOOK, HookResult, HookTarget, Hooks, LifecycleHook, 
 use foo_model::{
     Activity, ActivityStatus, AwsTime, DeletionProtection, Group, GroupName, GroupSettings, GroupStatus,
     Health, HookName, Instance, InstanceId, InstancesMix, LaunchTemplateId, LifecycleState, NotificationType,
-    Notifications, Process, Protection, Seconds, Sizes, SubnetId, TargetGroupArn, TargetHealth, Targets,
-    TemplateVersion, WarmPool, WarmPoolSettings, WarmState,
+    Notifications, Process, Protection, Seconds, Sizes, SubnetId, TargetHealth, Targets, TemplateVersion,
+    TrafficSource, TrafficSourceKind, WarmPool, WarmPoolSettings, WarmState,
 };
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The type of traffic sources that are target groups (Auto Scaling API Reference, `TrafficSourceIdentifier`).
-const TARGET_GROUP: &str = "elbv2";
 
 /// What a group launches from: AWS accepts one of the two.
 #[derive(Debug, PartialEq)]
@@ -44,19 +41,23 @@ pub(super) fn subnets(subnets: &BTreeSet<SubnetId>) -> String {
     subnets.iter().map(SubnetId::as_str).collect::<Vec<_>>().join(",")
 }
 
-/// Traffic sources that are target groups; `None` if there are none: an empty list is refused.
-pub(super) fn traffic_sources(arns: &BTreeSet<TargetGroupArn>) -> Option<Vec<aws::TrafficSourceIdentifier>> {
-    let source = |arn: &TargetGroupArn| {
-        aws::TrafficSourceIdentifier::builder().identifier(arn.as_str()).r#type(TARGET_GROUP).build()
+/// Identifiers of traffic sources with their types; `None` if there are none: an empty list is refused.
+pub(super) fn identifiers(sources: &BTreeSet<TrafficSource>) -> Option<Vec<aws::TrafficSourceIdentifier>> {
+    let identifier = |source: &TrafficSource| {
+        let builder = aws::TrafficSourceIdentifier::builder().identifier(source.identifier());
+        builder.r#type(source.kind().name()).build()
     };
-    (!arns.is_empty()).then(|| arns.iter().map(source).collect())
+    (!sources.is_empty()).then(|| sources.iter().map(identifier).collect())
 }
 
-/// The target groups of a group, whichever call attached them.
-fn target_groups(group: &aws::AutoScalingGroup) -> BTreeSet<TargetGroupArn> {
-    let sources = group.traffic_sources().iter().filter(|source| source.r#type() == Some(TARGET_GROUP));
-    let by_source = sources.filter_map(aws::TrafficSourceIdentifier::identifier);
-    by_source.chain(group.target_group_arns().iter().map(String::as_str)).map(TargetGroupArn::from).collect()
+/// The traffic sources of a group, whichever call attached them. Those of a type that is not known are left out.
+fn traffic_sources(group: &aws::AutoScalingGroup) -> BTreeSet<TrafficSource> {
+    let by_type = group.traffic_sources().iter().filter_map(|source| {
+        Some(TrafficSourceKind::from_name(source.r#type()?)?.with(source.identifier()?))
+    });
+    let names = group.load_balancer_names().iter().map(|name| (TrafficSourceKind::ClassicLoadBalancer, name));
+    let arns = group.target_group_arns().iter().map(|arn| (TrafficSourceKind::TargetGroup, arn));
+    by_type.chain(names.chain(arns).map(|(kind, identifier)| kind.with(identifier))).collect()
 }
 
 /// Targets that are instances; of one with several ports, the worst state.
@@ -128,7 +129,7 @@ pub(super) fn group(group: &aws::AutoScalingGroup) -> Result<Group, Gap> {
                 .and_then(|seconds| u32::try_from(seconds).ok())
                 .map(Seconds),
         },
-        target_groups: target_groups(group),
+        traffic_sources: traffic_sources(group),
         suspended: suspended
             .filter_map(|process| {
                 let reason = process.suspension_reason().unwrap_or_default().to_owned();
@@ -324,6 +325,34 @@ mod tests {
         let settings =
             WarmPoolSettings { max_prepared: Some(5), state: WarmState::Stopped, reuse: false, ..settings };
         assert_eq!(deleted, WarmPool { settings, deleting: true, size: 2 });
+    }
+
+    #[test]
+    fn a_group_shows_its_traffic_sources_in_one_list_and_some_in_older_ones() {
+        let source = |kind: &str, id: &str| {
+            aws::TrafficSourceIdentifier::builder().r#type(kind).identifier(id).build()
+        };
+        let seen = aws::AutoScalingGroup::builder()
+            .auto_scaling_group_name("g")
+            .min_size(0)
+            .max_size(2)
+            .desired_capacity(1)
+            .traffic_sources(source("elb", "old"))
+            .traffic_sources(source("vpc-lattice", "arn:lattice"))
+            .traffic_sources(source("dns", "unknown"))
+            .load_balancer_names("old")
+            .target_group_arns("arn:web")
+            .build();
+        let sources = group(&seen).unwrap().traffic_sources;
+        let expected = [
+            TrafficSource::ClassicLoadBalancer("old".into()),
+            TrafficSource::TargetGroup("arn:web".into()),
+            TrafficSource::LatticeTargetGroup("arn:lattice".into()),
+        ];
+        assert_eq!(sources, expected.into());
+        let sent = identifiers(&sources).unwrap();
+        let types: Vec<_> = sent.iter().filter_map(aws::TrafficSourceIdentifier::r#type).collect();
+        assert_eq!((types, identifiers(&BTreeSet::new())), (vec!["elb", "elbv2", "vpc-lattice"], None));
     }
 
     #[test]

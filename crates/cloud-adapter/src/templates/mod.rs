@@ -1,5 +1,6 @@
 //! EC2 calls about launch templates.
 
+mod overlay;
 mod shapes;
 
 use crate::error::{self, Gap};
@@ -64,7 +65,26 @@ pub(crate) async fn copy_version(
     description: &str,
     token: &str,
 ) -> Result<Made<TemplateVersion>> {
-    add_version(client, id, shapes::replaced(&copy), Some(copy.from), description, token).await
+    let of_interfaces = interface_tags(client, id, copy.from).await?;
+    add_version(client, id, shapes::replaced(&copy, &of_interfaces), Some(copy.from), description, token)
+        .await
+}
+
+/// The tags of network interfaces of a version: a copy replaces all tags or none. While EC2 does not show the version yet, there is no
+/// copy, which would lack them.
+async fn interface_tags(
+    client: &Client,
+    id: &LaunchTemplateId,
+    version: TemplateVersion,
+) -> Result<BTreeMap<String, String>> {
+    const OPERATION: Operation = Operation::DescribeLaunchTemplateVersions;
+    let call = client
+        .describe_launch_template_versions()
+        .launch_template_id(id.as_str())
+        .versions(version.to_string());
+    let found = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
+    let version = found.launch_template_versions().first();
+    version.map(shapes::interface_tags).ok_or_else(|| Gap("LaunchTemplateVersions").during(OPERATION))
 }
 
 async fn add_version(

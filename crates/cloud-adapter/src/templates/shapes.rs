@@ -1,5 +1,6 @@
 //! Launch templates in AWS's types and in those of `foo-model`.
 
+use super::overlay;
 use crate::error::Gap;
 use crate::numbers::signed;
 use aws_sdk_ec2::types as aws;
@@ -8,8 +9,8 @@ use base64::prelude::BASE64_STANDARD;
 use foo_cloud::{TemplateSummary, VersionCopy};
 use foo_model::{
     AwsTime, CapacityReservation, Cores, InstanceOptions, LaunchTemplateId, MetadataOptions,
-    NetworkInterface, Placement, PlacementGroup, PrivateDns, SpotOptions, TemplateContent, TemplateHashes,
-    TemplateRecord, TemplateVersion, Tenancy, UserData, Volume,
+    NetworkInterface, Placement, PlacementGroup, PrivateDns, SecurityGroupId, SpotOptions, TemplateContent,
+    TemplateHashes, TemplateRecord, TemplateVersion, Tenancy, UserData, Volume,
 };
 use std::collections::BTreeMap;
 
@@ -30,6 +31,7 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
         options,
         user_data,
         tags,
+        interface_tags,
     } = content;
     let InstanceOptions {
         detailed_monitoring,
@@ -45,20 +47,22 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
         license_configurations,
         efa: _, // Of the network interfaces.
         bandwidth_weighting,
+        overlay,
+        interfaces: _, // Of the network interfaces.
     } = options;
-    let groups = non_empty(security_groups.iter().map(|id| id.as_str().to_owned()));
-    let interfaces = non_empty(options.network_interfaces().map(|it| interface(it, groups.clone())));
+    let interfaces = non_empty(options.network_interfaces(security_groups).map(interface));
     let profile = instance_profile
         .as_ref()
         .map(|name| aws::LaunchTemplateIamInstanceProfileSpecificationRequest::builder().name(name).build());
-    aws::RequestLaunchTemplateData::builder()
+    let of_spec = volumes.iter().map(|it| volume(it, overlay.ebs_card(&it.device)));
+    let data = aws::RequestLaunchTemplateData::builder()
         .image_id(image.as_str())
         .set_instance_type(instance_type.as_ref().map(|name| name.as_str().into()))
-        .set_security_group_ids(groups.filter(|_| interfaces.is_none()))
+        .set_security_group_ids(ids(security_groups).filter(|_| interfaces.is_none()))
         .set_network_interfaces(interfaces)
         .set_iam_instance_profile(profile)
         .set_key_name(key_name.clone())
-        .set_block_device_mappings(non_empty(volumes.iter().map(volume)))
+        .set_block_device_mappings(non_empty(of_spec.chain(overlay::other_devices(overlay, volumes))))
         .metadata_options(metadata_options(*metadata))
         .set_instance_market_options(market_options(spot.as_ref(), capacity_reservation.as_ref()))
         .set_monitoring(
@@ -70,7 +74,7 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
         .set_license_specifications(non_empty(license_configurations.iter().map(|arn| {
             aws::LaunchTemplateLicenseConfigurationRequest::builder().license_configuration_arn(arn).build()
         })))
-        .set_cpu_options(cpu_options(*cores, *amd_sev_snp))
+        .set_cpu_options(cpu_options(*cores, *amd_sev_snp, overlay.nested_virtualization))
         .set_credit_specification(cpu_credits.map(|credits| {
             aws::CreditSpecificationRequest::builder().cpu_credits(<&str>::from(credits)).build()
         }))
@@ -84,47 +88,78 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
                 .build()
         }))
         .set_user_data(encoded(user_data))
-        .set_tag_specifications(non_empty(tag_specifications(tags)))
-        .build()
+        .set_tag_specifications(non_empty(tag_specifications(tags, interface_tags)));
+    overlay::over(data, overlay).build()
 }
 
 /// The fields that a copied version replaces; EC2 takes the rest from the source.
-pub(super) fn replaced(copy: &VersionCopy<'_>) -> aws::RequestLaunchTemplateData {
+pub(super) fn replaced(
+    copy: &VersionCopy<'_>,
+    interface_tags: &BTreeMap<String, String>,
+) -> aws::RequestLaunchTemplateData {
     let VersionCopy { from: _, user_data, tags } = copy;
     aws::RequestLaunchTemplateData::builder()
         .set_user_data(encoded(user_data))
-        .set_tag_specifications(non_empty(tag_specifications(tags)))
+        .set_tag_specifications(non_empty(tag_specifications(tags, interface_tags)))
         .build()
+}
+
+/// The tags of network interfaces of a version.
+pub(super) fn interface_tags(version: &aws::LaunchTemplateVersion) -> BTreeMap<String, String> {
+    let data = version.launch_template_data();
+    let specifications = data.map(aws::ResponseLaunchTemplateData::tag_specifications).unwrap_or_default();
+    let of_interfaces =
+        specifications.iter().filter(|it| it.resource_type() == Some(&aws::ResourceType::NetworkInterface));
+    of_interfaces.flat_map(aws::LaunchTemplateTagSpecification::tags).filter_map(tag).collect()
+}
+
+fn tag(tag: &aws::Tag) -> Option<(String, String)> {
+    Some((tag.key()?.to_owned(), tag.value().unwrap_or_default().to_owned()))
 }
 
 fn encoded(data: &UserData) -> Option<String> {
     (!data.0.is_empty()).then(|| BASE64_STANDARD.encode(&data.0))
 }
 
+fn ids(groups: &[SecurityGroupId]) -> Option<Vec<String>> {
+    non_empty(groups.iter().map(|id| id.as_str().to_owned()))
+}
+
 fn interface(
-    interface: NetworkInterface,
-    groups: Option<Vec<String>>,
+    interface: NetworkInterface<'_>,
 ) -> aws::LaunchTemplateInstanceNetworkInterfaceSpecificationRequest {
-    let NetworkInterface { device, card, kind, public } = interface;
+    let NetworkInterface { device, card, kind, public, groups } = interface;
     aws::LaunchTemplateInstanceNetworkInterfaceSpecificationRequest::builder()
         .device_index(signed(device))
         .set_network_card_index(card.map(signed))
         .set_interface_type(kind.map(str::to_owned))
         .set_associate_public_ip_address(public)
         .delete_on_termination(true)
-        .set_groups(groups)
+        .set_groups(ids(groups))
         .build()
 }
 
-fn cpu_options(cores: Option<Cores>, snp: Option<bool>) -> Option<aws::LaunchTemplateCpuOptionsRequest> {
+fn cpu_options(
+    cores: Option<Cores>,
+    snp: Option<bool>,
+    nested: Option<bool>,
+) -> Option<aws::LaunchTemplateCpuOptionsRequest> {
     let snp = snp.map(|on| {
         if on { aws::AmdSevSnpSpecification::Enabled } else { aws::AmdSevSnpSpecification::Disabled }
     });
-    (cores.is_some() || snp.is_some()).then(|| {
+    let nested = nested.map(|on| {
+        if on {
+            aws::NestedVirtualizationSpecification::Enabled
+        } else {
+            aws::NestedVirtualizationSpecification::Disabled
+        }
+    });
+    (cores.is_some() || snp.is_some() || nested.is_some()).then(|| {
         aws::LaunchTemplateCpuOptionsRequest::builder()
             .set_core_count(cores.map(|it| signed(it.count)))
             .set_threads_per_core(cores.map(|it| signed(it.threads)))
             .set_amd_sev_snp(snp)
+            .set_nested_virtualization(nested)
             .build()
     })
 }
@@ -183,7 +218,8 @@ fn private_dns_names(names: PrivateDns) -> Option<aws::LaunchTemplatePrivateDnsN
     })
 }
 
-fn volume(volume: &Volume) -> aws::LaunchTemplateBlockDeviceMappingRequest {
+/// An EBS volume, on this EBS card.
+fn volume(volume: &Volume, card: Option<u32>) -> aws::LaunchTemplateBlockDeviceMappingRequest {
     let Volume {
         device,
         size_gib,
@@ -205,6 +241,7 @@ fn volume(volume: &Volume) -> aws::LaunchTemplateBlockDeviceMappingRequest {
         .set_kms_key_id(kms_key.clone())
         .set_snapshot_id(snapshot.clone())
         .set_volume_initialization_rate(initialization_rate.map(signed))
+        .set_ebs_card_index(card.map(signed))
         .delete_on_termination(!outlives_instance)
         .build();
     aws::LaunchTemplateBlockDeviceMappingRequest::builder().device_name(device).ebs(ebs).build()
@@ -250,17 +287,24 @@ fn market_options(
     Some(built.market_type(aws::MarketType::Spot).set_spot_options(details).build())
 }
 
-fn tag_specifications(wanted: &BTreeMap<String, String>) -> Vec<aws::LaunchTemplateTagSpecificationRequest> {
-    if wanted.is_empty() {
-        return Vec::new();
-    }
-    let on = |resource: aws::ResourceType| {
-        aws::LaunchTemplateTagSpecificationRequest::builder()
-            .resource_type(resource)
-            .set_tags(Some(tags(wanted)))
-            .build()
+fn tag_specifications(
+    wanted: &BTreeMap<String, String>,
+    of_interfaces: &BTreeMap<String, String>,
+) -> Vec<aws::LaunchTemplateTagSpecificationRequest> {
+    let on = |resource: aws::ResourceType, wanted: &BTreeMap<String, String>| {
+        (!wanted.is_empty()).then(|| {
+            aws::LaunchTemplateTagSpecificationRequest::builder()
+                .resource_type(resource)
+                .set_tags(Some(tags(wanted)))
+                .build()
+        })
     };
-    vec![on(aws::ResourceType::Instance), on(aws::ResourceType::Volume)]
+    let all = [
+        on(aws::ResourceType::Instance, wanted),
+        on(aws::ResourceType::Volume, wanted),
+        on(aws::ResourceType::NetworkInterface, of_interfaces),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 pub(super) fn tags(tags: &BTreeMap<String, String>) -> Vec<aws::Tag> {
@@ -273,9 +317,7 @@ pub(super) fn summary(template: &aws::LaunchTemplate) -> Result<TemplateSummary,
         id: template.launch_template_id().map(LaunchTemplateId::from).ok_or(Gap("LaunchTemplateId"))?,
         name: template.launch_template_name().ok_or(Gap("LaunchTemplateName"))?.to_owned(),
         latest: template.latest_version_number().map(TemplateVersion).ok_or(Gap("LatestVersionNumber"))?,
-        tags: tags
-            .filter_map(|tag| Some((tag.key()?.to_owned(), tag.value().unwrap_or_default().to_owned())))
-            .collect(),
+        tags: tags.filter_map(tag).collect(),
     })
 }
 

@@ -1,13 +1,14 @@
 //! What goes over the wire, field by field.
 
-use crate::canned::{Canned, Form, autoscaling_response, ec2_response};
-use foo_cloud::{Compute, Groups, Made};
+use crate::canned::{Canned, Form, autoscaling_response, ec2_error, ec2_response};
+use foo_cloud::{Compute, ErrorKind, Groups, Made, VersionCopy};
 use foo_model::hook::{HookConfig, HookResult, HookTarget, LifecycleHook, Transition};
 use foo_model::{
-    BandwidthWeighting, CapacityReservation, Cores, CpuCredits, Efa, GroupChange, GroupSettings,
-    HostnameType, InstanceOptions, InstancesMix, MetadataOptions, MixOverride, NewGroup, OnDemandStrategy,
-    Placement, PlacementGroup, Primary, PrivateDns, ReservationPreference, Seconds, SpotOptions,
-    SpotStrategy, TemplateContent, TemplateVersion, Tenancy, UserData, Volume, VolumeType,
+    AdditionalInterface, AutoRecovery, BandwidthWeighting, CapacityReservation, Cores, CpuCredits, Device,
+    Efa, GroupChange, GroupSettings, HostnameType, InstanceOptions, InstancesMix, MetadataOptions,
+    MixOverride, NewGroup, OnDemandStrategy, Overlay, Placement, PlacementGroup, Primary, PrivateDns,
+    ReservationPreference, SecondaryInterface, Seconds, ShutdownBehavior, SpotOptions, SpotStrategy,
+    TemplateContent, TemplateVersion, Tenancy, TrafficSource, UserData, Volume, VolumeType,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,6 +38,7 @@ pub(crate) fn content() -> TemplateContent {
         options: InstanceOptions::default(),
         user_data: UserData(b"#!/bin/sh\necho hi\n".to_vec()),
         tags: tags(&[("Name", "node")]),
+        interface_tags: BTreeMap::new(),
     }
 }
 
@@ -181,6 +183,8 @@ async fn options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_
         license_configurations: ["arn:b".to_owned(), "arn:a".to_owned()].into(),
         efa: None,
         bandwidth_weighting: Some(BandwidthWeighting::Vpc1),
+        overlay: Overlay::default(),
+        interfaces: Vec::new(),
     };
     let plain = content();
     let mut content = TemplateContent { options, ..plain.clone() };
@@ -255,6 +259,95 @@ async fn sent_for(options: InstanceOptions) -> Vec<String> {
 }
 
 #[tokio::test]
+async fn additional_network_interfaces_have_places_and_security_groups() {
+    let interface = |card: u32, groups: &[&str]| AdditionalInterface {
+        card,
+        security_groups: groups.iter().map(|id| (*id).into()).collect(),
+    };
+    let interfaces = vec![interface(0, &[]), interface(1, &["sg-3"])];
+    let mut sent = sent_for(InstanceOptions { interfaces, ..InstanceOptions::default() }).await;
+    sent.sort();
+    assert_eq!(
+        sent,
+        [
+            "NetworkInterface.1.DeleteOnTermination=true",
+            "NetworkInterface.1.DeviceIndex=0",
+            "NetworkInterface.1.SecurityGroupId.1=sg-1",
+            "NetworkInterface.1.SecurityGroupId.2=sg-2",
+            "NetworkInterface.2.DeleteOnTermination=true",
+            "NetworkInterface.2.DeviceIndex=1",
+            "NetworkInterface.2.SecurityGroupId.1=sg-1",
+            "NetworkInterface.2.SecurityGroupId.2=sg-2",
+            "NetworkInterface.3.DeleteOnTermination=true",
+            "NetworkInterface.3.DeviceIndex=1",
+            "NetworkInterface.3.NetworkCardIndex=1",
+            "NetworkInterface.3.SecurityGroupId.1=sg-3",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_copied_version_keeps_the_tags_of_network_interfaces() {
+    let copied = async |kinds: &'static [&'static str]| -> Vec<String> {
+        let tag = "<item><key>team</key><value>a</value></item>";
+        let specification =
+            |kind: &&str| format!("<item><resourceType>{kind}</resourceType><tagSet>{tag}</tagSet></item>");
+        let specifications = kinds.iter().map(specification).collect::<Vec<_>>().concat();
+        let read = format!(
+            "<launchTemplateVersionSet><item><versionNumber>2</versionNumber><launchTemplateData><tagSpecificationSet>\
+             {specifications}</tagSpecificationSet></launchTemplateData></item></launchTemplateVersionSet>"
+        );
+        let made = "<launchTemplateVersion><versionNumber>3</versionNumber></launchTemplateVersion>";
+        let server = Canned::start(move |form, _| match form["Action"].as_str() {
+            "DescribeLaunchTemplateVersions" => ec2_response("DescribeLaunchTemplateVersions", &read),
+            other => ec2_response(other, made),
+        })
+        .await;
+        let tags = tags(&[("a", "b")]);
+        let copy = VersionCopy { from: TemplateVersion(2), user_data: &UserData(b"x".to_vec()), tags: &tags };
+        let cloud = server.cloud().await;
+        let made = cloud.copy_template_version(&"lt-1".into(), copy, "d", "t-1").await;
+        assert_eq!(made, Ok(Made { made: TemplateVersion(3), warning: None }));
+        let asked = server.asked();
+        assert_eq!(asked[0]["LaunchTemplateVersion.1"], "2");
+        let of = |field: String| Some(field.split_once("TagSpecification.")?.1.to_owned());
+        let mut sent: Vec<String> = fields(&asked[1]).into_iter().filter_map(of).collect();
+        sent.sort();
+        sent
+    };
+    let specification = |number: u32, kind: &str, key: &str, value: &str| {
+        [format!("ResourceType={kind}"), format!("Tag.1.Key={key}"), format!("Tag.1.Value={value}")]
+            .map(|field| format!("{number}.{field}"))
+    };
+    let replaced = [specification(1, "instance", "a", "b"), specification(2, "volume", "a", "b")].concat();
+    assert_eq!(copied(&["instance", "volume"]).await, replaced);
+    let kept = [replaced, specification(3, "network-interface", "team", "a").to_vec()].concat();
+    assert_eq!(copied(&["instance", "volume", "network-interface"]).await, kept);
+}
+
+#[tokio::test]
+async fn a_version_that_ec2_does_not_show_yet_is_not_copied_without_its_tags() {
+    let unseen = "InvalidLaunchTemplateId.VersionNotFound";
+    let none = "<launchTemplateVersionSet/>";
+    for (is_refused, kind) in [(true, ErrorKind::NotFound), (false, ErrorKind::Internal)] {
+        let server = Canned::start(move |form, _| {
+            if is_refused {
+                ec2_error(400, unseen, "Could not find launch template version 2")
+            } else {
+                ec2_response(&form["Action"], none)
+            }
+        })
+        .await;
+        let (user_data, tags) = (UserData(b"x".to_vec()), tags(&[("a", "b")]));
+        let copy = VersionCopy { from: TemplateVersion(2), user_data: &user_data, tags: &tags };
+        let failed = server.cloud().await.copy_template_version(&"lt-1".into(), copy, "d", "t-1").await;
+        assert_eq!(failed.unwrap_err().kind, kind);
+        let actions: BTreeSet<String> = server.asked().iter().map(|form| form["Action"].clone()).collect();
+        assert_eq!(actions, ["DescribeLaunchTemplateVersions".to_owned()].into());
+    }
+}
+
+#[tokio::test]
 async fn each_kind_of_special_capacity_has_its_own_fields() {
     let placed = |placement| InstanceOptions { placement: Some(placement), ..InstanceOptions::default() };
     let group = |group| placed(Placement::Group { group, partition: None });
@@ -279,6 +372,76 @@ async fn each_kind_of_special_capacity_has_its_own_fields() {
     let target = format!("{specification}.CapacityReservationTarget.CapacityReservationId=cr-1");
     let market = "InstanceMarketOptions.MarketType=capacity-block".to_owned();
     assert_eq!(sent_for(reserved(block)).await, [target, market]);
+}
+
+#[tokio::test]
+async fn the_overlay_is_sent_in_ec2s_words_and_devices_beside_the_volumes() {
+    let device = |name: &str, device| (name.to_owned(), device);
+    let overlay = Overlay {
+        ebs_optimized: Some(true),
+        shutdown_behavior: Some(ShutdownBehavior::Terminate),
+        kernel: Some("aki-1".into()),
+        ram_disk: Some("ari-1".into()),
+        auto_recovery: Some(AutoRecovery::Disabled),
+        stop_protection: Some(false),
+        termination_protection: Some(true),
+        nested_virtualization: Some(true),
+        devices: [
+            device("/dev/xvda", Device::OnEbsCard(1)),
+            device("/dev/xvdb", Device::Omitted),
+            device("/dev/xvdc", Device::InstanceStore("ephemeral0".into())),
+            device("/dev/xvdd", Device::OnEbsCard(2)),
+        ]
+        .into(),
+        secondary_interfaces: vec![SecondaryInterface {
+            subnet: "ss-1".into(),
+            device: Some(0),
+            card: Some(3),
+            addresses: Some(2),
+        }],
+    };
+    let mut sent = sent_for(InstanceOptions { overlay, ..InstanceOptions::default() }).await;
+    sent.sort();
+    assert_eq!(
+        sent,
+        [
+            "BlockDeviceMapping.1.Ebs.EbsCardIndex=1",
+            "BlockDeviceMapping.2.DeviceName=/dev/xvdb",
+            "BlockDeviceMapping.2.NoDevice=",
+            "BlockDeviceMapping.3.DeviceName=/dev/xvdc",
+            "BlockDeviceMapping.3.VirtualName=ephemeral0",
+            "BlockDeviceMapping.4.DeviceName=/dev/xvdd",
+            "BlockDeviceMapping.4.Ebs.EbsCardIndex=2",
+            "CpuOptions.NestedVirtualization=enabled",
+            "DisableApiStop=false",
+            "DisableApiTermination=true",
+            "EbsOptimized=true",
+            "InstanceInitiatedShutdownBehavior=terminate",
+            "KernelId=aki-1",
+            "MaintenanceOptions.AutoRecovery=disabled",
+            "RamDiskId=ari-1",
+            "SecondaryInterface.1.DeleteOnTermination=true",
+            "SecondaryInterface.1.DeviceIndex=0",
+            "SecondaryInterface.1.InterfaceType=secondary",
+            "SecondaryInterface.1.NetworkCardIndex=3",
+            "SecondaryInterface.1.PrivateIpAddressCount=2",
+            "SecondaryInterface.1.SecondarySubnetId=ss-1",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn network_interfaces_have_tags_of_their_own() {
+    let made = "<launchTemplateVersion><versionNumber>2</versionNumber></launchTemplateVersion>";
+    let server = Canned::always(|| ec2_response("CreateLaunchTemplateVersion", made)).await;
+    let cloud = server.cloud().await;
+    let content = TemplateContent { interface_tags: tags(&[("team", "a")]), ..content() };
+    cloud.create_template_version(&"lt-1".into(), &content, "d", "t-1").await.unwrap();
+    let sent = fields(&server.asked()[0]);
+    for expected in ["ResourceType=network-interface", "Tag.1.Key=team", "Tag.1.Value=a"] {
+        let expected = format!("LaunchTemplateData.TagSpecification.3.{expected}");
+        assert!(sent.contains(&expected), "{expected}: {sent:?}");
+    }
 }
 
 #[tokio::test]
@@ -330,7 +493,7 @@ async fn a_group_is_created_with_one_call_and_its_mix_removed_with_another() {
         template: ("lt-1".into(), TemplateVersion(7)),
         mix: Some(mix.clone()),
         settings: GroupSettings::in_subnets(["subnet-b".into(), "subnet-a".into()].into()),
-        target_groups: ["arn:web".into()].into(),
+        traffic_sources: [TrafficSource::TargetGroup("arn:web".into())].into(),
         drain_hook: Some(HookConfig::DRAIN),
         hooks: [(
             "boot".into(),

@@ -15,7 +15,7 @@ use foo_model::{
     ActivityStatus, AwsTime, Decrement, Group, GroupChange, GroupName, GroupSettings, HookName, InstanceId,
     InstancesMix, LifecycleState, MixOverride, NewGroup, OnDemandStrategy, Process, Protection, Requirements,
     ReservationKind, ReservationState, Seconds, SpotStrategy, TargetGroupArn, TargetState, TemplateContent,
-    TemplateHashes, TemplateVersion, WarmPoolSettings, WarmState,
+    TemplateHashes, TemplateVersion, TrafficSource, WarmPoolSettings, WarmState,
 };
 use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
 use foo_simulator::core::ec2::capacity::{MatchCriteria, Period};
@@ -67,7 +67,7 @@ impl World {
             template: (id, version),
             mix: None,
             settings: GroupSettings::in_subnets(PRIVATE_SUBNETS.map(Into::into).into()),
-            target_groups: [].into(),
+            traffic_sources: [].into(),
             drain_hook: None,
             hooks: [].into(),
             tags: tags(&[(OWNER, "pool"), ("other", "")]),
@@ -262,9 +262,11 @@ fn target_group(world: &World, name: &str) -> TargetGroupArn {
 async fn target_groups_are_attached_and_detached_and_the_health_of_their_targets_is_read() {
     let world = World::with_group(2).await;
     let (web, tls) = (target_group(&world, "web"), target_group(&world, "tls"));
-    world.wire.attach_target_groups(&pool(), &[web.clone(), tls.clone()].into()).await.unwrap();
+    let [behind_web, behind_tls] = [&web, &tls].map(|arn| TrafficSource::TargetGroup(arn.clone()));
+    let both = [behind_web.clone(), behind_tls.clone()].into();
+    world.wire.attach_traffic_sources(&pool(), &both).await.unwrap();
     let group = world.group().await;
-    assert_eq!(group.target_groups, [web.clone(), tls.clone()].into());
+    assert_eq!(group.traffic_sources, both);
     world.step(60);
     let ids: Vec<InstanceId> = group.instances.into_iter().map(|instance| instance.id).collect();
     world.server.simulator().region(REGION).set_target_state(&ids[0], Some(TargetState::Unhealthy)).unwrap();
@@ -276,19 +278,37 @@ async fn target_groups_are_attached_and_detached_and_the_health_of_their_targets
     );
     assert_eq!(health[&ids[0]].reason, "Target.FailedHealthChecks");
 
-    world.wire.detach_target_groups(&pool(), &[web.clone()].into()).await.unwrap();
-    assert_eq!(world.group().await.target_groups, [tls].into());
-    let again = world.wire.detach_target_groups(&pool(), &[web].into()).await.unwrap_err();
+    let only_web = [behind_web].into();
+    world.wire.detach_traffic_sources(&pool(), &only_web).await.unwrap();
+    assert_eq!(world.group().await.traffic_sources, [behind_tls].into());
+    let again = world.wire.detach_traffic_sources(&pool(), &only_web).await.unwrap_err();
     assert_eq!(again.kind, ErrorKind::Invalid, "{again}");
     let unknown: TargetGroupArn =
         format!("arn:aws:elasticloadbalancing:{REGION}:1:targetgroup/none/0").into();
     let missing = world.wire.describe_target_health(&unknown).await.unwrap_err();
     assert_eq!(missing.kind, ErrorKind::NotFound, "{missing}");
-    let refused = world.wire.attach_target_groups(&pool(), &[unknown].into()).await.unwrap_err();
+    let unknown = [TrafficSource::TargetGroup(unknown)].into();
+    let refused = world.wire.attach_traffic_sources(&pool(), &unknown).await.unwrap_err();
     assert_eq!(refused.kind, ErrorKind::Invalid, "{refused}");
     let none = std::collections::BTreeSet::new();
-    assert_eq!(world.wire.attach_target_groups(&pool(), &none).await, Ok(()));
-    assert_eq!(world.wire.detach_target_groups(&pool(), &none).await, Ok(()));
+    assert_eq!(world.wire.attach_traffic_sources(&pool(), &none).await, Ok(()));
+    assert_eq!(world.wire.detach_traffic_sources(&pool(), &none).await, Ok(()));
+}
+
+#[tokio::test]
+async fn classic_load_balancers_and_target_groups_of_vpc_lattice_are_traffic_sources_too() {
+    let world = World::with_group(1).await;
+    let region = world.server.simulator().region(REGION);
+    let body = serde_json::json!({ "name": "old", "kind": "Classic", "subnets": PRIVATE_SUBNETS });
+    region.put_load_balancer(serde_json::from_value(body).unwrap()).unwrap();
+    let both = std::collections::BTreeSet::from([
+        TrafficSource::ClassicLoadBalancer("old".into()),
+        TrafficSource::LatticeTargetGroup(region.put_lattice_target_group().unwrap()),
+    ]);
+    world.wire.attach_traffic_sources(&pool(), &both).await.unwrap();
+    assert_eq!(world.group().await.traffic_sources, both);
+    world.wire.detach_traffic_sources(&pool(), &both).await.unwrap();
+    assert_eq!(world.group().await.traffic_sources, [].into());
 }
 
 #[tokio::test]
@@ -552,6 +572,8 @@ async fn facts_about_images_types_and_the_network() {
     assert_eq!((found[0].nvidia_gpus, found[1].vcpus, found[1].memory_mib), (1, 2, 8_192));
     let network: Vec<_> = found.iter().map(|it| (it.network_cards, it.efa_interfaces)).collect();
     assert_eq!(network, [(1, 0), (1, 0), (1, 0), (4, 4)]);
+    let cards: Vec<_> = found.iter().map(|it| it.interfaces_per_card.len()).collect();
+    assert_eq!(cards, [1, 1, 1, 4]);
     let weightings: Vec<_> = found.iter().map(|it| it.bandwidth_weightings.len()).collect();
     assert_eq!(weightings, [0, 0, 3, 0]);
     let addresses: Vec<_> = found
@@ -651,7 +673,7 @@ async fn aws_refusals_have_their_kinds() {
         template: (id.clone(), version),
         mix: None,
         settings: GroupSettings::in_subnets([PRIVATE_SUBNETS[0].into()].into()),
-        target_groups: [].into(),
+        traffic_sources: [].into(),
         drain_hook: None,
         hooks: [].into(),
         tags: tags(&[]),
@@ -732,7 +754,7 @@ async fn many_groups_and_templates_come_in_pages() {
             template: (id, version),
             mix: None,
             settings: GroupSettings::in_subnets([PRIVATE_SUBNETS[0].into()].into()),
-            target_groups: [].into(),
+            traffic_sources: [].into(),
             drain_hook: None,
             hooks: [].into(),
             tags,

@@ -10,6 +10,7 @@ use crate::debug;
 use crate::labels::Invariant;
 use foo_calls::report::{Deletion, Report as _};
 use foo_calls::{Domain, Plan, Process};
+use foo_model::operation::Priority;
 use kube::{Resource as _, ResourceExt as _};
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,7 +92,7 @@ fn gives_way<D: Driver>(driver: &mut D, turn: usize) -> bool {
         tracing::warn!(name, "the reconcile takes long; the rest is planned again");
         return true;
     }
-    if turn > 0 && driver.pass().region.backlog() > LONGEST_BACKLOG {
+    if turn > 0 && driver.pass().region.backlog(Priority::Read) > LONGEST_BACKLOG {
         tracing::debug!(name, "the rate limit of the AWS account is used up; the rest is planned again");
         return true;
     }

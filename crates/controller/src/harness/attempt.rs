@@ -138,7 +138,12 @@ impl<R: Reconciler> Attempts<R> {
             (Failures::Stand, _) => outcome.next,
             (Failures::OneMore, None) => Action::requeue(AFTER_WAITING),
             (Failures::OneMore, Some(fingerprint)) => {
-                Action::requeue(self.backoff.failed(key, fingerprint, Instant::now()))
+                let now = Instant::now();
+                Action::requeue(if self.context.metrics.overload().is_recent() {
+                    self.backoff.failed_under_load(key, fingerprint, now)
+                } else {
+                    self.backoff.failed(key, fingerprint, now)
+                })
             }
         };
         (next, outcome.result)

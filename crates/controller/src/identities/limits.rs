@@ -128,6 +128,11 @@ impl Limits {
         self.check(Thing::KeyPair, name, Reason::KeyPairNotAllowed, "key pair")
     }
 
+    /// Whether pools may be attached to this Classic Load Balancer. The list of target groups has its name.
+    pub(crate) fn classic_load_balancer(&self, name: &str) -> Result<(), Blocked> {
+        self.check(Thing::TargetGroup, name, Reason::TargetGroupNotAllowed, "Classic Load Balancer")
+    }
+
     /// Whether pools may be attached to this target group.
     pub(crate) fn target_group(&self, arn: &str) -> Result<(), Blocked> {
         self.check(Thing::TargetGroup, arn, Reason::TargetGroupNotAllowed, "target group")

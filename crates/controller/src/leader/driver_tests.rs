@@ -32,6 +32,8 @@ enum Fault {
     ResponsesLost,
     /// Every request fails.
     Down,
+    /// Every request is refused because of the API server's load.
+    Overloaded,
 }
 
 impl Server {
@@ -51,6 +53,9 @@ impl Server {
         }
         if fault == Fault::Down {
             return status(StatusCode::INTERNAL_SERVER_ERROR);
+        }
+        if fault == Fault::Overloaded {
+            return status(StatusCode::TOO_MANY_REQUESTS);
         }
         let method = request.method().clone();
         let body = request.into_body().collect().await.unwrap().to_bytes();
@@ -208,7 +213,7 @@ async fn the_second_takes_over_from_one_that_vanished() {
 
 #[tokio::test(start_paused = true)]
 async fn a_leader_without_responses_stops_before_its_lease_expires() {
-    for fault in [Fault::Hanging, Fault::Down, Fault::ResponsesLost] {
+    for fault in [Fault::Hanging, Fault::Down, Fault::Overloaded, Fault::ResponsesLost] {
         let server = Server::default();
         let mut first = candidate(&server, "first");
         elected(&mut first).await;
@@ -225,7 +230,7 @@ async fn a_leader_without_responses_stops_before_its_lease_expires() {
 
 #[tokio::test(start_paused = true)]
 async fn a_short_outage_is_survived() {
-    for fault in [Fault::Hanging, Fault::Down, Fault::ResponsesLost] {
+    for fault in [Fault::Hanging, Fault::Down, Fault::Overloaded, Fault::ResponsesLost] {
         let server = Server::default();
         let mut first = candidate(&server, "first");
         elected(&mut first).await;

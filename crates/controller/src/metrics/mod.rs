@@ -22,11 +22,13 @@ use crate::labels::{
     ActionOutcome, AnnouncementOutcome, Controller, EventKind, EventOutcome, Invariant, KubeClient, KubeCode,
     LaunchOutcome, PassResult, RolloutOutcome, Verb, Watched,
 };
+use crate::overload::Overload;
 use crate::passes::{Failing, PassId, Underway};
 use crate::pulses::Pulses;
 use crate::queue::Queue;
 use crate::tasks::Tasks;
 use crate::unmanaged_groups::UnmanagedGroups;
+use crate::versions::Versions;
 pub(crate) use collectors::AwsClocks;
 use foo_cloud::initialized::{Initialized, OnDemand};
 use foo_model::Severity;
@@ -72,6 +74,8 @@ pub struct Metrics {
     underway: Underway,
     failing: Failing,
     pulses: Pulses,
+    versions: Versions,
+    overload: Overload,
     tasks: Tasks,
     queues: BTreeMap<Controller, Queue>,
     census: Census,
@@ -98,6 +102,9 @@ foo_cloud::metric_set! {
             "foo_undecodable_objects", "Objects that the manager skips because it cannot decode them";
         watch_errors: Initialized<KindLabels, Counter>,
             "foo_watch_errors", "Errors of watches of the API server";
+        watch_stalls: Initialized<KindLabels, Counter>,
+            "foo_watch_stalls",
+            "Watches that received nothing for five minutes or fell behind, after which the kind was listed again";
         launch_seconds: Histograms<LaunchLabels> = Initialized::with(|| Histogram::new(LAUNCHES)),
             "foo_launch_seconds",
             "Time from the creation of a Machine until its Node was Ready for the first time, or until its deletion before that";
@@ -159,6 +166,8 @@ impl Metrics {
             underway: Underway::default(),
             failing: Failing::default(),
             pulses: Pulses::default(),
+            versions: Versions::default(),
+            overload: Overload::default(),
             tasks: Tasks::register(&mut registry),
             queues: Controller::iter().map(|controller| (controller, Queue::default())).collect(),
             census: Census::default(),
@@ -303,6 +312,31 @@ impl Metrics {
     /// A watch failed.
     pub fn watch_failed(&self, kind: Watched) {
         self.counted.watch_errors.of(&KindLabels { kind }).inc();
+    }
+
+    /// A watch received nothing for too long, or fell behind.
+    pub fn watch_stalled(&self, kind: Watched) {
+        self.counted.watch_stalls.of(&KindLabels { kind }).inc();
+    }
+
+    /// How many watches of this kind stalled so far.
+    pub fn watch_stalls(&self, kind: Watched) -> u64 {
+        self.counted.watch_stalls.of(&KindLabels { kind }).get()
+    }
+
+    /// How many errors watches of this kind had so far.
+    pub fn watch_errors(&self, kind: Watched) -> u64 {
+        self.counted.watch_errors.of(&KindLabels { kind }).get()
+    }
+
+    /// The newest version that the API server has shown.
+    pub(crate) fn versions(&self) -> &Versions {
+        &self.versions
+    }
+
+    /// When the API server last refused a request because of its load.
+    pub(crate) fn overload(&self) -> &Overload {
+        &self.overload
     }
 
     /// When each watch last received something valid.

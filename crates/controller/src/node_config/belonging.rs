@@ -40,6 +40,17 @@ pub(super) struct OfPool {
     pub(super) image_family: Result<Family, Blocked>,
     /// Most Pods on a Node by the settings of the VPC CNI, or why they are not known.
     pub(super) max_pods: Result<MaxPods, Blocked>,
+    /// The network interfaces of the instances, or why they are not known.
+    pub(super) interfaces: Result<Interfaces, Blocked>,
+}
+
+/// Which network interfaces the instances of a FooMachinePool are launched with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interfaces {
+    /// The VPC CNI can use all that an instance has room for.
+    AllForPods,
+    /// It does not use those of `spec.networkInterfaces`.
+    OthersToo,
 }
 
 /// The control plane of that cluster.
@@ -109,7 +120,11 @@ impl Caches {
             Blocked::new(Reason::WaitingForCluster, message)
         })?;
         let control_plane = self.control_plane(&cluster)?;
-        let of_pool = OfPool { image_family: self.image_family(&pool), max_pods: self.max_pods(&pool) };
+        let of_pool = OfPool {
+            image_family: self.image_family(&pool),
+            max_pods: self.max_pods(&pool),
+            interfaces: self.interfaces(&pool),
+        };
         Ok(Belonging { machine_pool: pool, cluster, control_plane, of_pool })
     }
 
@@ -170,6 +185,16 @@ impl Caches {
         })
     }
 
+    /// Before the FooMachinePool exists it is not known: the first instances would be launched with user data that does not fit.
+    fn interfaces(&self, machine_pool: &MachinePool) -> Result<Interfaces, Blocked> {
+        if !is_foo_machine_pool(&machine_pool.spec.template.spec.infrastructure_ref) {
+            return Ok(Interfaces::AllForPods);
+        }
+        let found = self.foo_machine_pool(machine_pool, "the number of Pods", MAX_PODS)?;
+        let all_for_pods = found.spec.network_interfaces.is_empty();
+        Ok(if all_for_pods { Interfaces::AllForPods } else { Interfaces::OthersToo })
+    }
+
     /// The FooMachinePool that the Nodes are instances of. `what` needs it, and `field` has to be set where there is none.
     fn foo_machine_pool(
         &self,
@@ -211,12 +236,13 @@ mod tests {
     use foo_api::FooMachinePoolSpec;
     use foo_api::capi::MachinePoolSpec;
     use foo_api::names::PAUSED_ANNOTATION;
+    use foo_api::pool::NetworkInterface;
     use kube_runtime::{reflector, watcher};
 
     const POOL: &str = "workers";
 
-    /// Why user data waits, without `spec.family` and with `spec.vpcCNI`, if this is the FooMachinePool.
-    fn waits(foo_machine_pool: Option<FooMachinePool>) -> [String; 2] {
+    /// Caches that have this FooMachinePool alone, and a MachinePool that references it.
+    fn pools(foo_machine_pool: Option<FooMachinePool>) -> (Caches, MachinePool) {
         let (foo_machine_pools, mut writer) = reflector::store();
         if let Some(mut pool) = foo_machine_pool {
             pool.metadata.namespace = Some("ns".to_owned());
@@ -235,6 +261,12 @@ mod tests {
             kind: "FooMachinePool".to_owned(),
             name: POOL.to_owned(),
         };
+        (caches, machine_pool)
+    }
+
+    /// Why user data waits, without `spec.family` and with `spec.vpcCNI`, if this is the FooMachinePool.
+    fn waits(foo_machine_pool: Option<FooMachinePool>) -> [String; 2] {
+        let (caches, machine_pool) = pools(foo_machine_pool);
         let family = caches.image_family(&machine_pool).unwrap_err();
         let max_pods = caches.max_pods(&machine_pool).unwrap_err();
         assert_eq!(max_pods.reason, Reason::WaitingForFooMachinePool);
@@ -246,6 +278,27 @@ mod tests {
         let expected = ["the default of spec.family", "spec.vpcCNI"]
             .map(|what| format!("{what} needs FooMachinePool workers, which does not exist yet"));
         assert_eq!(waits(None), expected);
+    }
+
+    #[test]
+    fn only_a_pool_with_interfaces_of_its_own_has_some_that_are_not_for_pods() {
+        let of = |foo_machine_pool: Option<FooMachinePool>| {
+            let (caches, machine_pool) = pools(foo_machine_pool);
+            caches.interfaces(&machine_pool)
+        };
+        let pool = |network_interfaces: Vec<NetworkInterface>| {
+            FooMachinePool::new(
+                POOL,
+                FooMachinePoolSpec { network_interfaces, ..FooMachinePoolSpec::default() },
+            )
+        };
+        let waits = of(None).unwrap_err();
+        assert_eq!(waits.reason, Reason::WaitingForFooMachinePool, "it may get some");
+        assert_eq!(of(Some(pool(Vec::new()))), Ok(Interfaces::AllForPods));
+        assert_eq!(of(Some(pool(vec![NetworkInterface::default()]))), Ok(Interfaces::OthersToo));
+        let (caches, mut of_another_provider) = pools(None);
+        of_another_provider.spec.template.spec.infrastructure_ref.kind = "OtherMachinePool".to_owned();
+        assert_eq!(caches.interfaces(&of_another_provider), Ok(Interfaces::AllForPods));
     }
 
     #[test]

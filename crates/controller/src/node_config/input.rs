@@ -1,6 +1,6 @@
 //! From a FooNodeConfig's spec to what `foo-bootstrap` takes, and from its refusals to a message.
 
-use super::belonging::OfPool;
+use super::belonging::{Interfaces, OfPool};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foo_api::FooNodeConfigSpec;
@@ -55,19 +55,21 @@ pub(super) fn node(spec: &FooNodeConfigSpec, of_pool: &OfPool) -> Result<NodeInp
     })
 }
 
-/// Most Pods on a Node by the settings of the VPC CNI. With its default settings, the image finds the number.
+/// Most Pods on a Node by the settings of the VPC CNI. With its default settings, the image finds the number, unless the instances have
+/// interfaces that are not for Pods: the image does not know that.
 fn max_pods(vpc_cni: Option<api::VpcCni>, of_pool: &OfPool) -> Result<Option<i64>, Blocked> {
-    match vpc_cni {
-        None | Some(api::VpcCni { prefix_delegation: false, custom_networking: false }) => Ok(None),
-        Some(cni) => Ok(Some(of_pool.max_pods.clone()?.with(cni).into())),
+    let settings = vpc_cni.unwrap_or_default();
+    if settings == api::VpcCni::default() && of_pool.interfaces.clone()? == Interfaces::AllForPods {
+        return Ok(None);
     }
+    Ok(Some(of_pool.max_pods.clone()?.with(settings).into()))
 }
 
 /// Most Pods that new Nodes can have, if that is known. Without a number in the user data, a recommended image finds the one of its
 /// instance type, unless the user configured another; what other images do is not known.
 pub(super) fn expected_max_pods(node: &NodeInput, of_pool: &OfPool) -> Option<i64> {
     node.kubelet.max_pods.or_else(|| {
-        let OfPool { image_family, max_pods } = of_pool;
+        let OfPool { image_family, max_pods, interfaces: _ } = of_pool;
         // The family is known of recommended images only.
         let is_found_by_image = image_family.is_ok() && !may_set_max_pods(node);
         max_pods.as_ref().ok().filter(|_| is_found_by_image).map(|known| known.standard.into())
@@ -266,7 +268,7 @@ mod tests {
     /// Neither the family of the image nor the number of Pods is known.
     fn unknown() -> OfPool {
         let waits = || Blocked::new(Reason::WaitingForFooMachinePool, "the FooMachinePool is not known");
-        OfPool { image_family: Err(waits()), max_pods: Err(waits()) }
+        OfPool { image_family: Err(waits()), max_pods: Err(waits()), interfaces: Ok(Interfaces::AllForPods) }
     }
 
     /// A pool with a recommended image.
@@ -277,7 +279,11 @@ mod tests {
             prefix_delegation: 110,
             prefix_delegation_with_custom_networking: 90,
         };
-        OfPool { image_family: Ok(api::Family::AL2023), max_pods: Ok(numbers) }
+        OfPool {
+            image_family: Ok(api::Family::AL2023),
+            max_pods: Ok(numbers),
+            interfaces: Ok(Interfaces::AllForPods),
+        }
     }
 
     fn of_al2023(fields: &Value, of_pool: &OfPool) -> Result<NodeInput, Blocked> {
@@ -316,6 +322,17 @@ mod tests {
         assert_eq!(of(&json!({}), &unknown()), Ok((None, None)), "it is not needed");
         let waits = of(&cni(true, false), &unknown()).unwrap_err();
         assert_eq!(waits.reason, Reason::WaitingForFooMachinePool);
+        let not_there = OfPool { interfaces: unknown().max_pods.map(|_| Interfaces::OthersToo), ..known() };
+        assert_eq!(of(&json!({}), &not_there).unwrap_err().reason, Reason::WaitingForFooMachinePool);
+        assert_eq!(of(&json!({"kubelet": {"maxPods": 58}}), &not_there), Ok((Some(58), Some(58))));
+        let with_others = |of_pool: OfPool| OfPool { interfaces: Ok(Interfaces::OthersToo), ..of_pool };
+        for fields in [json!({}), json!({"vpcCNI": {}})] {
+            let number = of(&fields, &with_others(known()));
+            assert_eq!(number, Ok((Some(29), Some(29))), "the image counts all interfaces");
+            let waits = of(&fields, &with_others(unknown())).unwrap_err();
+            assert_eq!(waits.reason, Reason::WaitingForFooMachinePool);
+        }
+        assert_eq!(of(&cni(true, false), &with_others(known())), Ok((Some(110), Some(110))));
     }
 
     /// By which a pool keeps its Nodes when an older manager follows, which ignores `vpcCNI`.

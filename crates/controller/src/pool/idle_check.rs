@@ -63,6 +63,7 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
         clocks: _,
         aws_clock: _,
         size_decisions_from: _,
+        confirmed_from: _,
         group,
         template,
         stored,

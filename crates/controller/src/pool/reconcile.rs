@@ -19,6 +19,7 @@ use crate::labels::Controller;
 use crate::queue::Action as Requeue;
 use foo_api::{FooMachine, FooMachinePool};
 use foo_model::Blocked;
+use foo_model::operation::Priority;
 use foo_planner::observed::Finalizer;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
@@ -40,6 +41,7 @@ pub(super) struct Start {
     access: Result<Option<Access>, Blocked>,
     target: InputFingerprint,
     urgency: Urgency,
+    awaits: Priority,
 }
 
 impl Reconciler for Pools {
@@ -53,7 +55,8 @@ impl Reconciler for Pools {
         let gathered = self.caches.gather(pool);
         let access = self.access(&gathered);
         let target = InputFingerprint::of(&gathered, &self.context.announcements, &access);
-        Start { urgency: urgency(&gathered, &target), key, gathered, access, target }
+        let (urgency, awaits) = (urgency(&gathered, &target), awaits(&target));
+        Start { key, gathered, access, target, urgency, awaits }
     }
 
     fn fingerprint(&self, start: &Start) -> InputFingerprint {
@@ -69,18 +72,14 @@ impl Reconciler for Pools {
     }
 
     async fn pass(&self, start: Start) -> Result<PassOutcome, Error> {
-        self.pass_over(&start.key, start.gathered, start.access, start.urgency).await
+        self.pass_over(start).await
     }
 }
 
 impl Pools {
-    async fn pass_over(
-        &self,
-        key: &ObjectRef<FooMachinePool>,
-        mut gathered: Gathered,
-        access: Result<Option<Access>, Blocked>,
-        urgency: Urgency,
-    ) -> Result<PassOutcome, Error> {
+    async fn pass_over(&self, start: Start) -> Result<PassOutcome, Error> {
+        let Start { key, mut gathered, access, target: _, urgency, awaits } = start;
+        let key = &key;
         if gathered.pool.metadata.deletion_timestamp.is_some()
             && observe::finalizer(&gathered) == Finalizer::Absent
         {
@@ -95,7 +94,7 @@ impl Pools {
             *state = PoolState { uid: gathered.pool.uid(), ..PoolState::default() };
         }
         let region = self.region(access).await;
-        let backlog = region.iter().flatten().next().map_or(Duration::ZERO, |region| region.backlog());
+        let backlog = region.iter().flatten().next().map_or(Duration::ZERO, |region| region.backlog(awaits));
         if backlog > LONGEST_BACKLOG && urgency == Urgency::Usual {
             // Other calls of the account wait already; waiting with them would delay the pools of others.
             return Ok(PassOutcome::skipped(Requeue::requeue(backlog)));
@@ -180,6 +179,12 @@ impl Pools {
         }
         self.context.debug.forget(&debug::Key::of(Controller::Pool, gathered.pool.as_ref()));
     }
+}
+
+/// Which calls of the account a pass waits for before it begins: those that are as urgent as the most urgent one that the
+/// pass is known to need, or more.
+fn awaits(target: &InputFingerprint) -> Priority {
+    if target.leaving.is_empty() { Priority::Read } else { Priority::Termination }
 }
 
 /// Instances that AWS interrupts have two minutes, and instances that wait in the hook need heartbeats.

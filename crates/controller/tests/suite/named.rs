@@ -240,6 +240,18 @@ fn every_field() -> Vec<Named> {
             no_group,
         ),
         pool(
+            "spec.networkInterfaces[].securityGroups[].id",
+            own_group(),
+            json!({"networkInterfaces": [{"securityGroups": [{"id": OTHER_GROUP}]}]}),
+            no_group,
+        ),
+        pool(
+            "spec.networkInterfaces[].securityGroups[].tags{}",
+            own_group(),
+            json!({"networkInterfaces": [{"securityGroups": [{"tags": {"team": "b"}}]}]}),
+            no_group,
+        ),
+        pool(
             "spec.iamInstanceProfile",
             json!({"allowedInstanceProfiles": ["{namespace}.*"]}),
             json!({"iamInstanceProfile": "team-b.nodes"}),
@@ -264,6 +276,18 @@ fn every_field() -> Vec<Named> {
             "spec.targetGroups[]",
             json!({"allowedTargetGroups": ["arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/{namespace}/*"]}),
             json!({"targetGroups": ["arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/team-b/1"]}),
+            "TargetGroupNotAllowed",
+        ),
+        pool(
+            "spec.classicLoadBalancers[]",
+            json!({"allowedTargetGroups": ["web-{namespace}"]}),
+            json!({"classicLoadBalancers": ["web-team-b"]}),
+            "TargetGroupNotAllowed",
+        ),
+        pool(
+            "spec.vpcLatticeTargetGroups[]",
+            json!({"allowedTargetGroups": ["arn:aws:vpc-lattice:eu-central-1:123456789012:targetgroup/tg-0a"]}),
+            json!({"vpcLatticeTargetGroups": ["arn:aws:vpc-lattice:eu-central-1:123456789012:targetgroup/tg-0b"]}),
             "TargetGroupNotAllowed",
         ),
         pool(
@@ -318,6 +342,12 @@ fn every_field() -> Vec<Named> {
             capacity(),
             json!({"licenseConfigurations": ["arn:aws:resource-groups:1", "arn:aws:license-manager:1"]}),
             no_capacity,
+        ),
+        pool(
+            "spec.launchTemplateOverlay.SecondaryInterfaces[].SecondarySubnetId",
+            own_subnets(),
+            json!({"launchTemplateOverlay": {"SecondaryInterfaces": [{"SecondarySubnetId": "ss-1"}]}}),
+            no_subnet,
         ),
         pool(
             "spec.volumes[].snapshotID",

@@ -10,7 +10,7 @@ use foo_api::names::{
     SECRET_VALUE_KEY,
 };
 use foo_api::node_config::{Family, KubeletSettings, VpcCni};
-use foo_api::pool::{Ami, ImageFamily, RecommendedImage};
+use foo_api::pool::{Ami, ImageFamily, NetworkInterface, RecommendedImage};
 use foo_api::shared::ApiEndpoint;
 use foo_api::{FooControlPlane, FooMachinePoolSpec, FooNodeConfig, FooNodeConfigSpec, FooNodeConfigStatus};
 use foo_bootstrap::{Seen, read};
@@ -573,7 +573,8 @@ async fn the_number_of_pods_follows_from_the_vpc_cni_and_the_smallest_instance_t
 async fn the_number_of_pods_reaches_nodes_of_every_family() {
     let world = eks_world().await;
     let vpc_cni = Some(VpcCni { prefix_delegation: true, custom_networking: false });
-    begins(&world, json!({})).scales_to(0);
+    let pool = begins(&world, json!({}));
+    pool.scales_to(0);
     for (family, rendered) in [
         (Family::AL2023, foo_bootstrap::Family::AL2023),
         (Family::Bottlerocket, foo_bootstrap::Family::Bottlerocket),
@@ -586,6 +587,10 @@ async fn the_number_of_pods_reaches_nodes_of_every_family() {
         world.settles().await;
         assert_eq!(max_pods(&world, rendered), None, "the image of {family:?} finds it");
     }
+    pool.edits(|spec| spec.network_interfaces = vec![NetworkInterface::default()]);
+    world.settles().await;
+    let number = max_pods(&world, foo_bootstrap::Family::CloudInit);
+    assert_eq!(number, Some(20), "no image knows of interfaces that are not for Pods");
 }
 
 #[tokio::test(start_paused = true)]

@@ -44,7 +44,7 @@ async fn a_start_with_many_idle_empty_pools_costs_a_handful_of_calls() {
 }
 
 /// Whether the hook of a group with instances is still there decides whether AWS ends one of them undrained: it is
-/// asked at once.
+/// asked soon.
 #[tokio::test(start_paused = true)]
 async fn a_start_with_pools_that_have_instances_reads_only_their_hooks_one_by_one() {
     let mut world = many(10, 1).await;
@@ -56,6 +56,19 @@ async fn a_start_with_pools_that_have_instances_reads_only_their_hooks_one_by_on
     for number in 0..10 {
         world.pool(&format!("p{number}")).is_of(1);
     }
+}
+
+/// Nothing waits for these reads: with many pools they leave room for other calls of the account.
+#[tokio::test(start_paused = true)]
+async fn a_start_with_many_idle_pools_confirms_their_hooks_one_after_the_other() {
+    let mut world = many(40, 1).await;
+    let calls = restart(&mut world).await;
+    println!("the first minute of a start with 40 pools of one: {calls:?}");
+    let first = calls.get("DescribeLifecycleHooks").copied().unwrap_or_default();
+    assert!((10..40).contains(&first), "{calls:?}");
+    assert!(calls.values().sum::<u64>() - first <= 14, "{calls:?}");
+    world.waits(Duration::from_mins(1)).await;
+    assert_eq!(world.aws.calls("DescribeLifecycleHooks"), 40);
 }
 
 #[tokio::test(start_paused = true)]

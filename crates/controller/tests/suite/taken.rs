@@ -3,11 +3,14 @@
 use crate::support::{NS, Pool, World};
 use foo_api::FooMachine;
 use foo_api::capi::Machine;
+use foo_cloud::Groups as _;
+use foo_cloud::retry::jittered;
 use foo_model::{InstanceId, LifecycleState, Protection};
 use foo_simulator_core::core::rules::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
 use foo_simulator_core::core::rules::group::refresh::{PreferencesSpec, RefreshStatus, Treatment};
-use foo_simulator_core::{Fault, FaultRule, Probability};
+use foo_simulator_core::{BucketSize, DEFAULT_REGION, Fault, FaultRule, Probability, Throttling};
 use std::time::Duration;
+use tokio::time::{Instant, sleep};
 
 impl World {
     /// The group's health check, or a user, finds an instance unhealthy: AWS replaces it.
@@ -305,4 +308,71 @@ async fn heartbeats_are_sent_in_a_throttling_storm() {
     world.settles().await;
     pool.is_of(12);
     assert_eq!(world.core.drains().len(), 12);
+}
+
+/// Another client of the account sends calls all the time, for an hour: it uses up the limit of Auto Scaling calls.
+async fn uses_up_the_account(world: &World) {
+    let cloud = world.aws.cloud(DEFAULT_REGION, "another-client");
+    let end = Instant::now() + Duration::from_hours(1);
+    for call in 0_u32.. {
+        while cloud.describe_groups(&["of-others".into()]).await.is_ok() {}
+        if Instant::now() >= end {
+            return;
+        }
+        sleep(jittered(Duration::from_millis(150), &call)).await;
+    }
+}
+
+/// The present rate of Auto Scaling calls, in percent of the configured one.
+fn rate_of_auto_scaling(world: &World) -> u32 {
+    let text = world.metrics().exposition().unwrap();
+    let rate = r#"foo_aws_rate_percent{bucket="auto_scaling"} "#;
+    text.lines().find_map(|line| line.strip_prefix(rate)).unwrap().parse().unwrap()
+}
+
+/// Drains of six instances last longer than the hour, those of four end in the middle of it.
+#[tokio::test(start_paused = true)]
+async fn heartbeats_and_completions_are_never_late_while_another_client_uses_up_the_account() {
+    let world = World::new().await;
+    let (slow, quick) = (world.pool("slow").of(6).await, world.pool("quick").of(4).await);
+    for (pool, drain) in [(&slow, 90), (&quick, 40)] {
+        world.drains_take(Duration::from_mins(drain));
+        for id in pool.instances() {
+            world.finds_unhealthy(&id);
+        }
+        world.waits(Duration::from_mins(5)).await;
+    }
+    world.forgets();
+    let limit = BucketSize { burst: 10.0, per_second: 2.0 };
+    world.aws.set_throttling(Throttling { autoscaling: Some(limit), ..Throttling::OFF });
+    let (mut nearest, mut lowest_rate, mut minutes_late) = (Duration::MAX, 100, 0);
+    let observes = async {
+        for minute in 1..=60 {
+            world.waits(Duration::from_mins(1)).await;
+            assert_eq!(slow.waiting().len(), 6, "minute {minute}");
+            nearest = nearest.min(slow.time_left(&world)).min(quick.time_left(&world));
+            lowest_rate = lowest_rate.min(rate_of_auto_scaling(&world));
+            let are_drained = world.core.draining().len() == slow.waiting().len();
+            minutes_late += u32::from(are_drained && !quick.waiting().is_empty());
+        }
+    };
+    tokio::join!(uses_up_the_account(&world), observes);
+    // `make bench` shows it.
+    println!(
+        "an hour in which another client uses up the account: {} heartbeats and {} completions were sent, of which about 24 \
+         and 4 would do; the nearest timeout was {} minutes away, of 60; {minutes_late} minutes until the last completion",
+        world.calls_of("RecordLifecycleActionHeartbeat"),
+        world.calls_of("CompleteLifecycleAction"),
+        nearest.as_secs() / 60,
+    );
+    assert!(nearest > Duration::from_mins(15), "{nearest:?}: no heartbeat is late");
+    assert!(quick.waiting().is_empty() && minutes_late <= 10, "completed after {minutes_late} minutes");
+    assert!(lowest_rate <= 50, "{lowest_rate}: the manager slows down");
+    world.waits(Duration::from_mins(2)).await;
+    assert_eq!(rate_of_auto_scaling(&world), 100, "the rate recovers within two minutes");
+    world.aws.set_throttling(Throttling::OFF);
+    world.waits(Duration::from_mins(30)).await;
+    world.settles().await;
+    slow.is_of(6);
+    quick.is_of(4);
 }

@@ -1,27 +1,32 @@
-//! Target groups of load balancers: what their health costs and causes.
+//! Target groups of load balancers and other traffic sources: what the health of targets costs and causes.
 
 use crate::support::World;
 use foo_api::pool::{FooMachinePoolSpec, TargetHealth};
 use foo_model::network::LoadBalancerKind;
-use foo_model::{TargetGroupArn, TargetState};
+use foo_model::{TargetGroupArn, TargetState, TrafficSource, TrafficSourceKind};
 use foo_simulator_core::core::network::{NewLoadBalancer, PRIVATE_SUBNETS};
 use foo_simulator_core::{Fault, FaultRule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// The target group of a new load balancer of another user.
-fn target_group(world: &World, name: &str) -> TargetGroupArn {
+/// Another user creates a load balancer with these target groups.
+fn load_balancer(world: &World, name: &str, kind: LoadBalancerKind, target_groups: &[&str]) {
     let new = NewLoadBalancer {
         name: name.to_owned(),
-        kind: LoadBalancerKind::Network,
+        kind,
         subnets: PRIVATE_SUBNETS.map(Into::into).into(),
         groups: BTreeSet::new(),
         internet_facing: false,
         deletion_protection: false,
-        target_groups: [name.to_owned()].into(),
+        target_groups: target_groups.iter().map(|name| (*name).to_owned()).collect(),
         tags: BTreeMap::new(),
     };
     world.region.put_load_balancer(new).unwrap();
+}
+
+/// The target group of a new load balancer of another user.
+fn target_group(world: &World, name: &str) -> TargetGroupArn {
+    load_balancer(world, name, LoadBalancerKind::Network, &[name]);
     let of = format!(":targetgroup/{name}/");
     let find = |region: &mut foo_simulator_core::core::Region| {
         region.network.targeted.keys().find(|arn| arn.contains(&of)).cloned()
@@ -113,4 +118,42 @@ async fn a_denied_read_of_the_health_is_named_and_replaces_nothing() {
     world.waits(Duration::from_mins(6)).await;
     world.settles().await;
     pool.is_of(2);
+}
+
+/// Classic Load Balancers and VPC Lattice. The group's description shows them: they cost no call while nothing differs.
+#[tokio::test(start_paused = true)]
+async fn other_traffic_sources_are_attached_repaired_and_detached() {
+    let world = World::new().await;
+    load_balancer(&world, "old", LoadBalancerKind::Classic, &[]);
+    let classic = TrafficSourceKind::ClassicLoadBalancer.with("old");
+    let lattice = TrafficSource::LatticeTargetGroup(world.region.put_lattice_target_group().unwrap());
+    let pool = world.pool("p").with(|spec| {
+        spec.classic_load_balancers = Some(vec!["old".to_owned()]);
+        spec.vpc_lattice_target_groups = Some(vec![lattice.identifier().to_owned()]);
+    });
+    let pool = pool.of(2).await;
+    pool.is_of(2);
+    let attached = || pool.group().unwrap().traffic_sources;
+    assert_eq!(attached(), [classic.clone(), lattice.clone()].into());
+    assert_eq!(world.region.source_health(&classic).unwrap().len(), 2, "both instances are registered");
+    world.waits(Duration::from_mins(5)).await;
+    world.forgets();
+    world.waits(Duration::from_mins(30)).await;
+    assert_eq!((world.aws_writes(), world.aws.calls(READ)), (0, 0));
+
+    let name = pool.group_name().into();
+    let only = [lattice.clone()].into();
+    world.region.with(|region| region.detach_traffic_sources(&name, &only)).unwrap().unwrap();
+    world.until("it is attached again", || attached().contains(&lattice)).await;
+    pool.edits(|spec| spec.classic_load_balancers = Some(Vec::new()));
+    world.until("the load balancer is detached", || !attached().contains(&classic)).await;
+    // What the spec no longer mentions stays.
+    pool.edits(|spec| spec.vpc_lattice_target_groups = None);
+    world.settles().await;
+    assert_eq!(attached(), only);
+    pool.is_of(2);
+    pool.is_deleted();
+    world.until("the group is deleted", || pool.group().is_none()).await;
+    world.settles().await;
+    pool.left_nothing();
 }

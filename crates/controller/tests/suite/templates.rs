@@ -3,10 +3,12 @@
 use crate::support::{NS, Pool, World, objects};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
-    BandwidthWeighting, Efa, MixedInstances, MixedInstancesOverride, RolloutStrategy, Volume,
+    BandwidthWeighting, Efa, MixedInstances, MixedInstancesOverride, NetworkInterface, RolloutStrategy,
+    Volume,
 };
 use foo_simulator_core::core::document::Document;
 use foo_simulator_core::core::group::model::LaunchSource;
+use foo_simulator_core::core::network::SECURITY_GROUP;
 use serde_json::json;
 use std::time::Duration;
 
@@ -235,9 +237,45 @@ async fn launches_with_another_type(world: &World, pool: &Pool<'_>, reason: &str
     pool.edits(|spec| spec.instance_type = Some(other.to_owned()));
     world.settles().await;
     pool.is_of(1);
+    newest_data(world)
+}
+
+/// What the newest version of the only launch template has.
+fn newest_data(world: &World) -> Document {
     let templates = world.region.templates();
     let newest = templates.iter().flat_map(|template| template.versions.values()).next_back().unwrap();
     newest.data.document.clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_overlay_is_in_the_launch_template_and_its_tags_replace_nothing() {
+    let world = World::new().await;
+    let overlay = |team: &str| {
+        json!({
+            "EbsOptimized": true,
+            "BlockDeviceMappings": [{"DeviceName": "/dev/xvdb", "NoDevice": ""}],
+            "TagSpecifications": [{"ResourceType": "network-interface", "Tags": [{"Key": "team", "Value": team}]}],
+        })
+    };
+    let set = |spec: &mut FooMachinePoolSpec, team: &str| {
+        spec.launch_template_overlay = serde_json::from_value(overlay(team)).unwrap();
+    };
+    let pool = world.pool("p").with(|spec| set(spec, "a")).of(1).await;
+    let before = pool.instances();
+    let team = || {
+        let data = newest_data(&world);
+        assert_eq!(data.get_text(&["ebsOptimized"]), Some("true"));
+        assert_eq!(data.get_list(&["blockDeviceMappingSet"])[0].get_text(&["noDevice"]), Some(""));
+        let tagged = data.get_list(&["tagSpecificationSet"]).iter();
+        let of_interfaces = tagged.filter(|it| it.get_text(&["resourceType"]) == Some("network-interface"));
+        let values = of_interfaces.flat_map(|it| it.get_list(&["tagSet"])).map(|it| it.get_text(&["value"]));
+        values.map(|value| value.unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(team(), ["a"]);
+    pool.edits(|spec| set(spec, "b"));
+    world.settles().await;
+    assert_eq!((team(), pool.instances()), (vec!["b".to_owned()], before));
+    pool.is_of(1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -252,6 +290,30 @@ async fn a_pool_with_efa_launches_with_the_interfaces_of_its_type() {
     let interfaces = launched.get_list(&["networkInterfaceSet"]).len();
     let capacity = pool.status().capacity;
     assert_eq!((interfaces, capacity["vpc.amazonaws.com/efa"].as_str()), (5, "4"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pool_with_additional_network_interfaces_needs_a_type_that_has_room_for_them() {
+    let world = World::new().await;
+    let pool = world.pool("p").with(|spec| {
+        spec.instance_type = Some("m7i.large".to_owned());
+        let security_groups = vec![objects::by_id(SECURITY_GROUP)];
+        let with_groups = NetworkInterface { security_groups, ..NetworkInterface::default() };
+        spec.network_interfaces =
+            vec![with_groups, NetworkInterface { count: 2, ..NetworkInterface::default() }];
+    });
+    let pool = pool.begins_with(1);
+    let reason = "NetworkInterfacesNotSupported";
+    let launched = launches_with_another_type(&world, &pool, reason, "m7i.xlarge").await;
+    let interfaces = launched.get_list(&["networkInterfaceSet"]).len();
+    let standard = pool.status().max_pods.map(|known| known.standard);
+    assert_eq!((interfaces, standard), (4, Some(16)), "one of the four is for Pods, with 14 addresses");
+    pool.edits(|spec| {
+        spec.network_interfaces[0].security_groups = vec![objects::by_id("sg-nowhere")];
+    });
+    let refused = || pool.find_condition("LaunchTemplateReady").filter(|it| it.status == "False");
+    world.until("the security group does not exist", || refused().is_some()).await;
+    assert_eq!(refused().unwrap().reason, "SecurityGroupNotFound");
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,9 +4,11 @@
 
 mod capacity;
 pub mod found;
+mod interfaces;
 pub(crate) mod manifest;
 mod obstacles;
 mod options;
+mod overlay;
 mod pool;
 mod requirements;
 pub mod template;

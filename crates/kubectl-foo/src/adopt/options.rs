@@ -1,16 +1,15 @@
 //! Settings of instances that EC2 has defaults for, from a launch template to a FooMachinePool.
 
 use super::manifest::of_name;
-use super::template::{Cpu, Ebs, Enabled, Interface, Metadata, PrivateDns, TemplateData};
+use super::template::{Cpu, Ebs, Enabled, Metadata, PrivateDns, TemplateData};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
-    CpuCredits, CpuOptions, Efa, EfaType, HttpTokens, Inclusion, InstanceRequirements, MetadataOptions,
-    PrimaryInterface, PrivateDnsNameOptions, Switch, is_burstable,
+    CpuCredits, CpuOptions, HttpTokens, Inclusion, InstanceRequirements, MetadataOptions,
+    PrivateDnsNameOptions, Switch, is_burstable,
 };
-use foo_model::{NetworkInterface, Primary};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The spec with these settings of the launch template. What no FooMachinePool can have is named.
 pub(super) fn with_options(
@@ -23,7 +22,7 @@ pub(super) fn with_options(
     let performance = data.network_performance_options.as_ref();
     let weighting = performance.and_then(|it| it.bandwidth_weighting.as_deref());
     let first = data.network_interfaces.iter().find(|it| it.device_index.unwrap_or(0) == 0);
-    let spec = FooMachinePoolSpec {
+    FooMachinePoolSpec {
         metadata_options: metadata(data.metadata_options.as_ref(), differences),
         detailed_monitoring: is_on(&data.monitoring),
         associate_public_ip_address: first.and_then(|it| it.associate_public_ip_address),
@@ -36,67 +35,7 @@ pub(super) fn with_options(
             .as_ref()
             .and_then(|it| private_dns(it, differences)),
         ..spec
-    };
-    with_efa(spec, efa(&data.network_interfaces), differences)
-}
-
-/// The Elastic Fabric Adapter interfaces, if they are as a FooMachinePool has them. The device index on other network cards than the
-/// first may differ: both work, and AWS's advice has changed.
-pub(super) fn efa(interfaces: &[Interface]) -> Option<Efa> {
-    let place = |it: &Interface| (it.network_card_index.unwrap_or(0), it.device_index.unwrap_or(0));
-    let kind = |it: &Interface| it.interface_type.clone().unwrap_or_else(|| "interface".to_owned());
-    let groups = |it: &Interface| it.groups.iter().cloned().collect::<BTreeSet<_>>();
-    let mut sorted: Vec<&Interface> = interfaces.iter().collect();
-    sorted.sort_by_key(|it| place(it));
-    let (first, others) = sorted.split_first()?;
-    let is_like_first = |it: &&Interface| {
-        it.delete_on_termination != Some(false)
-            && groups(it) == groups(first)
-            && named("", &it.others).next().is_none()
-    };
-    if !others.iter().all(is_like_first) {
-        return None;
     }
-    let count = u32::try_from(sorted.iter().filter(|it| kind(it).starts_with("efa")).count()).ok()?;
-    let only = others.iter().any(|it| kind(it) == "efa-only");
-    let in_their_places = |primary: &Primary| {
-        let wanted = foo_model::Efa { interfaces: count, primary: *primary, only }.network_interfaces();
-        let is_same = |(it, wanted): (&&Interface, NetworkInterface)| {
-            let (card, device) = place(it);
-            let same_device = card > 0 || device == i64::from(wanted.device);
-            (Some(card), Some(kind(it).as_str())) == (wanted.card, wanted.kind) && same_device
-        };
-        wanted.len() == sorted.len() && sorted.iter().zip(wanted).all(is_same)
-    };
-    let primary = [Primary::Efa, Primary::Plain, Primary::PlainAlone].into_iter().find(in_their_places)?;
-    (count > 0).then(|| Efa {
-        interfaces: i32::try_from(count).ok(),
-        primary: match primary {
-            Primary::Efa => PrimaryInterface::Efa,
-            Primary::Plain | Primary::PlainAlone => PrimaryInterface::Interface,
-        },
-        others: if only || others.is_empty() { EfaType::EfaOnly } else { EfaType::Efa },
-    })
-}
-
-/// Those that the API takes: with one instance type, and a public address for a single interface only.
-fn with_efa(spec: FooMachinePoolSpec, efa: Option<Efa>, differences: &mut Vec<String>) -> FooMachinePoolSpec {
-    let Some(efa) = efa else { return spec };
-    if spec.instance_type.is_none() {
-        differences.push(
-            "Elastic Fabric Adapters: a FooMachinePool has them with one instance type only".to_owned(),
-        );
-        return spec;
-    }
-    let is_single = efa.primary == PrimaryInterface::Efa && efa.interfaces == Some(1);
-    let public = spec.associate_public_ip_address;
-    if public == Some(true) && !is_single {
-        differences.push(
-            "public addresses: instances of a FooMachinePool with several network interfaces have none"
-                .to_owned(),
-        );
-    }
-    FooMachinePoolSpec { associate_public_ip_address: public.filter(|_| is_single), efa: Some(efa), ..spec }
 }
 
 /// Settings of AWS that the spec does not have.
@@ -158,7 +97,8 @@ fn cpu_credits(
 }
 
 fn cpu_options(cpu: &Cpu, differences: &mut Vec<String>) -> Option<CpuOptions> {
-    let Cpu { core_count, threads_per_core, amd_sev_snp, others } = cpu;
+    // Nested virtualization is in the overlay.
+    let Cpu { core_count, threads_per_core, amd_sev_snp, nested_virtualization: _, others } = cpu;
     differences.extend(named("CPU options", others));
     if core_count.is_some() != threads_per_core.is_some() {
         differences.push("CPU options with either cores or threads: a FooMachinePool has both".to_owned());

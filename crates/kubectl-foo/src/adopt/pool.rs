@@ -3,11 +3,13 @@
 
 use super::capacity::{is_in_block, with_capacity};
 use super::found::{Found, Group, Image, Override, name_beside};
+use super::interfaces::{interfaces, with_interfaces};
 use super::manifest::of_name;
 use super::obstacles::AUTOSCALER;
 use super::options::{self, named};
+use super::overlay::{is_instance_store, with_overlay};
 use super::requirements::requirements;
-use super::template::{Ebs, Interface, Mapping, Tags, TemplateData};
+use super::template::{Ebs, Interface, Mapping, Tag, Tags, TemplateData};
 use anyhow::{Result, anyhow, bail};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
@@ -15,11 +17,14 @@ use foo_api::pool::{
     SpotStrategy, Volume, VolumeType,
 };
 use foo_api::shared::NetworkReference;
+use foo_model::NOT_FOR_PODS;
 use foo_model::names::TAG_PREFIX;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Devices that are the root volume of nearly all images (EC2 User Guide, "Device names for volumes").
 const USUAL_ROOTS: [&str; 2] = ["/dev/xvda", "/dev/sda1"];
+/// Network interfaces as a type of resources.
+const INTERFACES: &str = "network-interface";
 /// Beginnings of keys of tags that are for others: AWS's own, the provider's, and those by which tools find the group.
 const TAGS_OF_OTHERS: [&str; 6] = [
     "aws:",
@@ -72,7 +77,10 @@ pub(super) fn spec(found: &Found) -> Result<Written> {
         ..FooMachinePoolSpec::default()
     };
     let spec = options::with_options(settings, data, &mut differences);
+    let spec = with_interfaces(spec, data, &mut differences);
     let spec = with_capacity(spec, data, &mut differences);
+    let of_interfaces = interface_tags(data, &spec);
+    let spec = with_overlay(spec, found, &of_interfaces, &mut differences);
     if data.user_data.is_some() {
         differences.push(
             "user data: the FooMachinePool uses the bootstrap data of its MachinePool; labels, taints and settings of the kubelet belong \
@@ -234,11 +242,10 @@ fn security_groups(data: &TemplateData, differences: &mut Vec<String>) -> Vec<Ne
             differences.push("the network interface stays when its instance ends: it is deleted".to_owned());
         }
     }
-    let is_plain = |it: &Interface| it.interface_type.as_deref().is_none_or(|kind| kind == "interface");
-    let have_one = data.network_interfaces.len() < 2 && data.network_interfaces.iter().all(is_plain);
-    if !have_one && options::efa(&data.network_interfaces).is_none() {
+    if interfaces(&data.network_interfaces).is_none() {
         differences.push(
-            "network interfaces: instances of a FooMachinePool have one, or Elastic Fabric Adapters (spec.efa) with the same security groups"
+            "network interfaces: a FooMachinePool has Elastic Fabric Adapters with the security groups of the primary interface (spec.efa) \
+             and others that have security groups and are deleted with their instances (spec.networkInterfaces)"
                 .to_owned(),
         );
     }
@@ -266,11 +273,10 @@ fn volumes(
     for mapping in &data.block_device_mappings {
         let device = &mapping.device_name;
         let Some(ebs) = &mapping.ebs else {
-            differences.push(if mapping.no_device.is_some() {
-                format!("device {device} of the image is left out: it is attached")
-            } else {
-                format!("device {device}: a FooMachinePool has EBS volumes only")
-            });
+            if mapping.no_device.is_none() && !is_instance_store(mapping.virtual_name.as_deref()) {
+                differences
+                    .push(format!("device {device}: it is neither an EBS nor an instance store volume"));
+            }
             continue;
         };
         let of_image = image.and_then(|image| of_device(&image.block_device_mappings, device));
@@ -334,14 +340,15 @@ fn spot(data: &TemplateData, differences: &mut Vec<String>) -> Option<Spot> {
     }
 }
 
-/// Types of resources that have other tags than the instances.
+/// Types of resources that have other tags than the instances, except network interfaces.
 fn other_tags(data: &TemplateData) -> impl Iterator<Item = String> {
     let pairs = |of: &Tags| {
         of.tags.iter().map(|tag| (tag.key.clone(), tag.value.clone())).collect::<BTreeMap<_, _>>()
     };
     let of_instances = data.tag_specifications.iter().find(|it| it.resource_type == "instance").map(pairs);
     let of_instances = of_instances.unwrap_or_default();
-    data.tag_specifications.iter().filter(move |it| pairs(it) != of_instances).map(|it| {
+    let others = data.tag_specifications.iter().filter(|it| it.resource_type != INTERFACES);
+    others.filter(move |it| pairs(it) != of_instances).map(|it| {
         format!(
             "tags of the resource type {}: spec.tags are those of instances and volumes alike",
             it.resource_type
@@ -354,8 +361,22 @@ fn other_tags(data: &TemplateData) -> impl Iterator<Item = String> {
 fn tags(group: &Group, data: &TemplateData) -> BTreeMap<String, String> {
     let of_instances = data.tag_specifications.iter().filter(|it| it.resource_type == "instance");
     let of_group = group.tags.iter().filter(|tag| tag.propagate_at_launch);
-    let all = of_instances.flat_map(|it| &it.tags).chain(of_group);
+    own(of_instances.flat_map(|it| &it.tags).chain(of_group))
+}
+
+/// Tags that network interfaces have, except those that the provider gives them in any case, because of `spec.networkInterfaces`.
+fn interface_tags(data: &TemplateData, spec: &FooMachinePoolSpec) -> BTreeMap<String, String> {
+    let of_interfaces = data.tag_specifications.iter().filter(|it| it.resource_type == INTERFACES);
+    let mut tags = own(of_interfaces.flat_map(|it| &it.tags));
+    if !spec.network_interfaces.is_empty() {
+        tags.retain(|key, value| key != NOT_FOR_PODS.0 && spec.tags.get(key) != Some(&*value));
+    }
+    tags
+}
+
+/// Those that are for no other program; of a key that is there twice, the last one.
+fn own<'t>(tags: impl Iterator<Item = &'t Tag>) -> BTreeMap<String, String> {
     let is_own = |key: &str| TAGS_OF_OTHERS.iter().all(|of_others| !key.starts_with(of_others));
-    let kept = all.filter(|tag| is_own(&tag.key));
+    let kept = tags.filter(|tag| is_own(&tag.key));
     kept.map(|tag| (tag.key.clone(), tag.value.clone())).collect()
 }

@@ -72,6 +72,22 @@ pub struct TemplateData {
     pub capacity_reservation_specification: Option<Reservation>,
     /// License configurations.
     pub license_specifications: Vec<License>,
+    /// Whether instances are optimized for EBS.
+    pub ebs_optimized: Option<bool>,
+    /// `stop` or `terminate`.
+    pub instance_initiated_shutdown_behavior: Option<String>,
+    /// Kernel.
+    pub kernel_id: Option<String>,
+    /// RAM disk.
+    pub ram_disk_id: Option<String>,
+    /// What EC2 does with impaired instances.
+    pub maintenance_options: Option<Maintenance>,
+    /// Stop protection.
+    pub disable_api_stop: Option<bool>,
+    /// Termination protection.
+    pub disable_api_termination: Option<bool>,
+    /// Interfaces in secondary networks.
+    pub secondary_interfaces: Vec<SecondaryInterface>,
     /// All other settings.
     #[serde(flatten)]
     pub others: BTreeMap<String, Value>,
@@ -116,6 +132,8 @@ pub struct Mapping {
     pub device_name: String,
     /// Set if a device of the image is left out.
     pub no_device: Option<String>,
+    /// The instance store volume.
+    pub virtual_name: Option<String>,
     /// The volume; none for an instance store.
     pub ebs: Option<Ebs>,
 }
@@ -142,6 +160,8 @@ pub struct Ebs {
     pub snapshot_id: Option<String>,
     /// How fast EBS reads that, MiB/s.
     pub volume_initialization_rate: Option<i32>,
+    /// The EBS card that it is attached to.
+    pub ebs_card_index: Option<i32>,
     /// All other settings.
     #[serde(flatten)]
     pub others: BTreeMap<String, Value>,
@@ -228,6 +248,40 @@ pub struct Cpu {
     pub threads_per_core: Option<i32>,
     /// `enabled` or `disabled`.
     pub amd_sev_snp: Option<String>,
+    /// `enabled` or `disabled`.
+    pub nested_virtualization: Option<String>,
+    /// All other settings.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, Value>,
+}
+
+/// What EC2 does with impaired instances.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Maintenance {
+    /// `default` or `disabled`.
+    pub auto_recovery: Option<String>,
+    /// All other settings.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, Value>,
+}
+
+/// An interface in a secondary network.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct SecondaryInterface {
+    /// Its place among the interfaces of its network card.
+    pub device_index: Option<i32>,
+    /// Its network card.
+    pub network_card_index: Option<i32>,
+    /// Number of its private IPv4 addresses.
+    pub private_ip_address_count: Option<i32>,
+    /// Its subnet.
+    pub secondary_subnet_id: Option<String>,
+    /// Always `secondary`.
+    pub interface_type: Option<String>,
+    /// Always true.
+    pub delete_on_termination: Option<bool>,
     /// All other settings.
     #[serde(flatten)]
     pub others: BTreeMap<String, Value>,

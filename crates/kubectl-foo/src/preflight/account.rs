@@ -129,8 +129,9 @@ fn instance_type(it: &Value) -> InstanceTypeInfo {
         network_cards: number(it, "/NetworkInfo/MaximumNetworkCards").max(1),
         efa_interfaces: number(it, "/NetworkInfo/EfaInfo/MaximumEfaInterfaces"),
         bandwidth_weightings: weightings.filter_map(|name| name.parse().ok()).collect(),
-        // No check needs them.
+        // No check needs these.
         addresses: None,
+        interfaces_per_card: BTreeMap::new(),
     }
 }
 

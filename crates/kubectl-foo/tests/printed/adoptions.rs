@@ -166,7 +166,7 @@ fn everything_in_the_way_and_everything_that_is_lost_is_named() {
             "IamInstanceProfile": {"Arn": "arn:aws:iam::123456789012:instance-profile/path/nodes"},
             "NetworkInterfaces": [
                 {"DeviceIndex": 0, "Groups": ["sg-1"], "AssociatePublicIpAddress": true, "DeleteOnTermination": false},
-                {"DeviceIndex": 1, "Groups": ["sg-2"]},
+                {"DeviceIndex": 1, "Groups": ["sg-2"], "DeleteOnTermination": false},
             ],
             "BlockDeviceMappings": [
                 {"DeviceName": "/dev/xvda", "Ebs": {
@@ -358,7 +358,7 @@ fn elastic_fabric_adapters_of_a_launch_template_stay_if_a_pool_can_have_them() {
         json!([interface(0, 0, "efa"), other])
     };
     for other in [
-        json!([interface(0, 0, "interface"), interface(0, 1, "interface")]),
+        json!([interface(0, 1, "interface")]),
         json!([interface(0, 0, "efa"), interface(0, 1, "efa")]),
         with("Groups", json!(["sg-1"])),
         with("DeleteOnTermination", json!(false)),
@@ -373,6 +373,145 @@ fn elastic_fabric_adapters_of_a_launch_template_stay_if_a_pool_can_have_them() {
     }});
     let interfaces = json!([interface(0, 0, "efa"), interface(1, 1, "efa")]);
     assert_eq!(adopted(mixed, &interfaces), (Value::Null, Value::Null, 1), "the API takes efa with one type");
+}
+
+#[test]
+fn rare_settings_of_a_launch_template_become_an_overlay_if_a_pool_can_have_them() {
+    let adopted = |group: Value, fields: &Value| {
+        let mut template = simple();
+        let data = template["LaunchTemplateData"].as_object_mut().unwrap();
+        data.extend(fields.as_object().unwrap().clone());
+        let adoption = of_found(&found(group, template), &adopter(), &cluster()).unwrap();
+        (adoption.objects[0]["spec"]["launchTemplateOverlay"].clone(), adoption.differences)
+    };
+    let usual = adopted(plain(), &json!({})).1;
+    let settings = json!({
+        "DisableApiStop": true, "DisableApiTermination": true, "InstanceInitiatedShutdownBehavior": "terminate",
+        "KernelId": "aki-1", "RamDiskId": "ari-1", "MaintenanceOptions": {"AutoRecovery": "disabled"},
+        "SecondaryInterfaces": [{
+            "DeviceIndex": 1, "NetworkCardIndex": 2, "PrivateIpAddressCount": 3, "SecondarySubnetId": "ss-1",
+            "InterfaceType": "secondary", "DeleteOnTermination": true,
+        }],
+        "BlockDeviceMappings": [
+            {"DeviceName": "/dev/xvdb", "Ebs": {"VolumeSize": 1, "VolumeType": "gp3", "EbsCardIndex": 1}},
+        ],
+        "TagSpecifications": [{"ResourceType": "network-interface", "Tags": [
+            {"Key": "team", "Value": "blue"}, {"Key": "eks:cluster-name", "Value": "prod"},
+        ]}],
+    });
+    let expected = json!({
+        "DisableApiStop": true, "DisableApiTermination": true, "InstanceInitiatedShutdownBehavior": "terminate",
+        "KernelId": "aki-1", "RamDiskId": "ari-1", "MaintenanceOptions": {"AutoRecovery": "disabled"},
+        "SecondaryInterfaces": [{
+            "DeviceIndex": 1, "NetworkCardIndex": 2, "PrivateIpAddressCount": 3, "SecondarySubnetId": "ss-1",
+        }],
+        "BlockDeviceMappings": [{"DeviceName": "/dev/xvdb", "Ebs": {"EbsCardIndex": 1}}],
+        "TagSpecifications": [{"ResourceType": "network-interface", "Tags": [{"Key": "team", "Value": "blue"}]}],
+    });
+    assert_eq!(adopted(plain(), &settings), (expected, usual.clone()));
+    let defaults = json!({
+        "EbsOptimized": false, "DisableApiStop": false, "InstanceInitiatedShutdownBehavior": "stop",
+        "MaintenanceOptions": {"AutoRecovery": "default"}, "CpuOptions": {"NestedVirtualization": "disabled"},
+    });
+    assert_eq!(adopted(plain(), &defaults), (Value::Null, usual));
+    let mut warm = plain();
+    warm["WarmPoolConfiguration"] = json!({"MinSize": 1});
+    for (group, fields, named) in [
+        (warm, json!({"DisableApiStop": true}), "DisableApiStop"),
+        (
+            plain(),
+            json!({"DisableApiTermination": true, "InstanceMarketOptions": {"MarketType": "spot"}}),
+            "DisableApiTermination",
+        ),
+        (plain(), json!({"MaintenanceOptions": {"AutoRecovery": "often"}}), "AutoRecovery often"),
+        (
+            plain(),
+            json!({"BlockDeviceMappings": [{"DeviceName": "/dev/xvdb", "VirtualName": "ephemeral24"}]}),
+            "device /dev/xvdb",
+        ),
+        (
+            plain(),
+            json!({"SecondaryInterfaces": [{"PrivateIpAddresses": [{"PrivateIpAddress": "10.0.0.1"}]}]}),
+            "PrivateIpAddresses of the secondary interface",
+        ),
+    ] {
+        let (overlay, differences) = adopted(group, &fields);
+        assert_eq!(overlay, Value::Null, "{fields}");
+        let times = differences.iter().filter(|it| it.starts_with(named)).count();
+        assert_eq!(times, 1, "{fields}: {differences:?}");
+    }
+}
+
+#[test]
+fn additional_network_interfaces_of_a_launch_template_stay_if_a_pool_can_have_them() {
+    let adopted = |interfaces: Value, tagged: bool| {
+        let mut template = simple();
+        let data = &mut template["LaunchTemplateData"];
+        data["SecurityGroupIds"] = json!([]);
+        data["NetworkInterfaces"] = interfaces;
+        if tagged {
+            let tag = json!({"Key": "node.k8s.amazonaws.com/no_manage", "Value": "true"});
+            data["TagSpecifications"] = json!([{"ResourceType": "network-interface", "Tags": [tag]}]);
+        }
+        let adoption = of_found(&found(plain(), template), &adopter(), &cluster()).unwrap();
+        let spec = &adoption.objects[0]["spec"];
+        let words = ["network interfaces", "public addresses", "tags of the resource type network-interface"];
+        let is_named = |it: &&String| words.iter().any(|begin| it.starts_with(begin));
+        assert_eq!(spec["associatePublicIPAddress"], Value::Null);
+        let differences = adoption.differences.iter().filter(is_named).count();
+        (spec["networkInterfaces"].clone(), spec["efa"].clone(), differences)
+    };
+    let interface = |card: u32, device: u32, groups: &[&str]| json!({"NetworkCardIndex": card, "DeviceIndex": device, "Groups": groups});
+    let first = || interface(0, 0, &["sg-1"]);
+    let on_first_card = |count: u32| json!([{"networkCard": 0, "count": count}]);
+    let two = json!([first(), interface(0, 1, &["sg-1"]), interface(0, 2, &["sg-1"])]);
+    assert_eq!(adopted(two.clone(), true), (on_first_card(2), Value::Null, 0));
+    assert_eq!(adopted(two, false), (on_first_card(2), Value::Null, 1));
+    let own = json!([interface(1, 1, &["sg-2"]), first(), interface(0, 1, &["sg-1"])]);
+    let expected = json!([
+        {"networkCard": 0, "count": 1}, {"networkCard": 1, "count": 1, "securityGroups": [{"id": "sg-2"}]},
+    ]);
+    assert_eq!(adopted(own, true), (expected, Value::Null, 0));
+    let mut public = first();
+    public["AssociatePublicIpAddress"] = json!(true);
+    assert_eq!(
+        adopted(json!([public, interface(0, 1, &["sg-1"])]), true),
+        (on_first_card(1), Value::Null, 1)
+    );
+    let mut adapter = interface(0, 1, &["sg-1"]);
+    adapter["InterfaceType"] = json!("efa-only");
+    let efa = json!({"interfaces": 1, "primary": "Interface", "others": "EFAOnly"});
+    let both = json!([first(), adapter, interface(0, 2, &["sg-2"])]);
+    let of_group_2 = json!([{"networkCard": 0, "count": 1, "securityGroups": [{"id": "sg-2"}]}]);
+    assert_eq!(adopted(both, true), (of_group_2, efa, 0));
+    let mut with_addresses = interface(0, 1, &["sg-1"]);
+    with_addresses["Ipv6AddressCount"] = json!(1);
+    assert_eq!(adopted(json!([first(), with_addresses]), true), (Value::Null, Value::Null, 1));
+    let default_group = interface(0, 1, &[]);
+    assert_eq!(adopted(json!([first(), default_group]), true), (Value::Null, Value::Null, 1));
+}
+
+#[test]
+fn tags_of_network_interfaces_that_a_pool_has_in_any_case_are_not_repeated() {
+    let no_manage = json!({"Key": "node.k8s.amazonaws.com/no_manage", "Value": "true"});
+    let team = json!({"Key": "team", "Value": "blue"});
+    let [unit, other_unit] = ["a", "b"].map(|value| json!({"Key": "unit", "Value": value}));
+    let adopted = |count: i64| {
+        let interfaces: Vec<Value> =
+            (0..count).map(|device| json!({"DeviceIndex": device, "Groups": ["sg-1"]})).collect();
+        let mut template = simple();
+        let data = &mut template["LaunchTemplateData"];
+        data["SecurityGroupIds"] = json!([]);
+        data["NetworkInterfaces"] = json!(interfaces);
+        data["TagSpecifications"] = json!([
+            {"ResourceType": "instance", "Tags": [team, unit]},
+            {"ResourceType": "network-interface", "Tags": [team, other_unit, no_manage]},
+        ]);
+        let adoption = of_found(&found(plain(), template), &adopter(), &cluster()).unwrap();
+        adoption.objects[0]["spec"]["launchTemplateOverlay"]["TagSpecifications"][0]["Tags"].clone()
+    };
+    assert_eq!(adopted(1), json!([no_manage, team, other_unit]));
+    assert_eq!(adopted(2), json!([other_unit]), "networkInterfaces have the others");
 }
 
 #[test]

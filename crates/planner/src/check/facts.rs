@@ -455,8 +455,8 @@ pub(super) fn depends_on_size(action: &Action) -> bool {
             | GroupAction::TagGroup { .. }
             | GroupAction::SuspendProcesses { .. }
             | GroupAction::ResumeProcesses { .. }
-            | GroupAction::AttachTargetGroups { .. }
-            | GroupAction::DetachTargetGroups { .. }
+            | GroupAction::AttachTrafficSources { .. }
+            | GroupAction::DetachTrafficSources { .. }
             | GroupAction::PutNotifications { .. }
             | GroupAction::DeleteNotifications { .. }
             | GroupAction::PutWarmPool { .. }
@@ -503,8 +503,8 @@ pub(super) fn desired_after(action: &Action, desired: u32) -> u32 {
             | GroupAction::TagGroup { .. }
             | GroupAction::SuspendProcesses { .. }
             | GroupAction::ResumeProcesses { .. }
-            | GroupAction::AttachTargetGroups { .. }
-            | GroupAction::DetachTargetGroups { .. }
+            | GroupAction::AttachTrafficSources { .. }
+            | GroupAction::DetachTrafficSources { .. }
             | GroupAction::PutNotifications { .. }
             | GroupAction::DeleteNotifications { .. }
             | GroupAction::PutWarmPool { .. }

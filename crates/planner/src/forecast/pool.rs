@@ -65,7 +65,12 @@ impl Pool {
         let mut pool = Self {
             // Load balancers are content with every instance, and no Capacity Block starts or ends.
             desired: Desired { target_health: None, ..capacity_block::frozen(desired, observed) },
-            observed: Observed { size_decisions_from: shown_since(observed), ..observed.clone() },
+            observed: Observed {
+                size_decisions_from: shown_since(observed),
+                // A forecast sends no call that would have to wait for others.
+                confirmed_from: now,
+                ..observed.clone()
+            },
             launches: 0,
             last_effect: now,
             durations: *durations,
@@ -321,11 +326,11 @@ impl Pool {
             GroupAction::ResumeProcesses { processes, .. } => {
                 self.edit(|group| group.suspended.retain(|process, _| !processes.contains(process)));
             }
-            GroupAction::AttachTargetGroups { target_groups, .. } => {
-                self.edit(|group| group.target_groups.extend(target_groups.iter().cloned()));
+            GroupAction::AttachTrafficSources { sources, .. } => {
+                self.edit(|group| group.traffic_sources.extend(sources.iter().cloned()));
             }
-            GroupAction::DetachTargetGroups { target_groups, .. } => {
-                self.edit(|group| group.target_groups.retain(|arn| !target_groups.contains(arn)));
+            GroupAction::DetachTrafficSources { sources, .. } => {
+                self.edit(|group| group.traffic_sources.retain(|source| !sources.contains(source)));
             }
             GroupAction::PutNotifications { topic, types, .. } => {
                 if let LastRead::At { seen, .. } = &mut self.observed.notifications {
@@ -591,7 +596,7 @@ fn created(new: &NewGroup) -> Group {
         template,
         mix,
         settings,
-        target_groups,
+        traffic_sources,
         drain_hook: _,
         hooks: _,
         tags,
@@ -603,7 +608,7 @@ fn created(new: &NewGroup) -> Group {
         template: Some((template.0, TemplateChoice::Version(template.1))),
         mix,
         settings,
-        target_groups,
+        traffic_sources,
         suspended: BTreeMap::new(),
         tags,
         status: GroupStatus::Active,

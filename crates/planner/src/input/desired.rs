@@ -3,9 +3,10 @@
 
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_GROUP, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
-    Adoption, Blocked, DeletionTimeouts, Group, GroupName, GroupSettings, HookName, InstanceType,
-    InstancesMix, LifecycleHook, Maintenance, Notifications, Process, Seconds, SpecHash, Storage,
-    StoredUserData, SubnetId, TargetGroupArn, TemplateContent, TemplateHashes, WarmPoolSettings,
+    Adoption, Applied, Blocked, DeletionTimeouts, Group, GroupName, GroupSettings, HookName, InstanceType,
+    InstancesMix, LatticeTargetGroupArn, LifecycleHook, LoadBalancerName, Maintenance, Notifications,
+    Process, Seconds, SpecHash, Storage, StoredUserData, SubnetId, TargetGroupArn, TemplateContent,
+    TemplateHashes, TrafficSource, TrafficSourceKind, WarmPoolSettings,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -175,6 +176,12 @@ pub struct GroupConfig {
     /// The target groups that the group is attached to. `None`: those that it has stay, whichever they are.
     #[serde(default)]
     pub target_groups: Option<BTreeSet<TargetGroupArn>>,
+    /// The Classic Load Balancers that the group is attached to. `None`: those that it has stay, whichever they are.
+    #[serde(default)]
+    pub classic_load_balancers: Option<BTreeSet<LoadBalancerName>>,
+    /// The target groups of VPC Lattice that the group is attached to. `None`: those that it has stay, whichever they are.
+    #[serde(default)]
+    pub lattice_target_groups: Option<BTreeSet<LatticeTargetGroupArn>>,
     /// Lifecycle hooks beside the provider's own. `None`: those that it has stay, whichever they are.
     #[serde(default)]
     pub hooks: Option<BTreeMap<HookName, LifecycleHook>>,
@@ -194,6 +201,34 @@ pub struct GroupConfig {
     pub tags: BTreeMap<String, String>,
     /// Where the pool keeps its user data, if not in the launch template.
     pub storage: Option<Storage>,
+}
+
+impl GroupConfig {
+    /// The traffic sources that the group is attached to, by kind. A kind that is missing stays as it is in the group.
+    pub fn traffic_sources(&self) -> BTreeMap<TrafficSourceKind, BTreeSet<TrafficSource>> {
+        let names = self.classic_load_balancers.as_ref();
+        let arns = self.target_groups.as_ref();
+        let of_lattice = self.lattice_target_groups.as_ref();
+        [
+            (
+                TrafficSourceKind::ClassicLoadBalancer,
+                names.map(|all| each(all, TrafficSource::ClassicLoadBalancer)),
+            ),
+            (TrafficSourceKind::TargetGroup, arns.map(|all| each(all, TrafficSource::TargetGroup))),
+            (
+                TrafficSourceKind::LatticeTargetGroup,
+                of_lattice.map(|all| each(all, TrafficSource::LatticeTargetGroup)),
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(kind, sources)| Some((kind, sources?)))
+        .collect()
+    }
+}
+
+/// The traffic source of each of these identifiers.
+fn each<T: Clone>(all: &BTreeSet<T>, source: fn(T) -> TrafficSource) -> BTreeSet<TrafficSource> {
+    all.iter().cloned().map(source).collect()
 }
 
 /// Scale-in settings.
@@ -374,6 +409,25 @@ impl Desired {
     pub fn target_health_grace(&self) -> Option<Seconds> {
         self.target_health_in_use().filter(|rules| rules.replace).map(|rules| rules.grace)
     }
+}
+
+impl GroupConfig {
+    /// What the spec named, by this record, and does not name any more: it is removed from the group. Where the spec leaves open what the
+    /// group has, nothing has left it.
+    pub fn no_longer_named(&self, recorded: &Applied) -> Applied {
+        let Applied { lifecycle_hooks, suspended_processes, notification_topics, warm_pool } = recorded;
+        Applied {
+            lifecycle_hooks: left(lifecycle_hooks, self.hooks.as_ref()),
+            suspended_processes: suspended_processes.difference(&self.suspended).copied().collect(),
+            notification_topics: left(notification_topics, self.notifications.as_ref()),
+            warm_pool: warm_pool.clone().filter(|_| self.warm_pool.is_none()),
+        }
+    }
+}
+
+fn left<K: Ord + Clone, V>(recorded: &BTreeSet<K>, named: Option<&BTreeMap<K, V>>) -> BTreeSet<K> {
+    let is_left = |it: &&K| named.is_some_and(|named| !named.contains_key(*it));
+    recorded.iter().filter(is_left).cloned().collect()
 }
 
 /// The advice when the group's name is in use: the name is immutable.

@@ -2,7 +2,7 @@
 
 use foo_model::hook::HookConfig;
 use foo_model::{
-    Agreement, Applied, Aws, Comparison, FooMachine, FoundReservation, Group, HookName, InstanceId,
+    Adoption, Agreement, Applied, Aws, Comparison, FooMachine, FoundReservation, Group, HookName, InstanceId,
     LaunchTemplate, LifecycleHook, Machine, Notifications, Reason, Signal, SpecHash, TargetGroupArn, Targets,
     Timestamp,
 };
@@ -76,6 +76,10 @@ pub struct Observed {
     /// Before this moment the planner decides nothing that depends on the group's size: a manager that just
     /// started, or just became the leader, does not know what its predecessor did last.
     pub size_decisions_from: Timestamp,
+    /// Until then nothing is read that only confirms what an idle pool has: a manager that starts with many pools
+    /// spreads these reads.
+    #[serde(default)]
+    pub confirmed_from: Timestamp,
     /// AWS's message on the last failed launch, if one failed lately. Shown to users; no decision depends on
     /// it.
     pub launch_failure: Option<String>,
@@ -94,6 +98,11 @@ impl Observed {
     /// Whether this group was adopted, according to its tags or, if another user removed the tag, to the FooMachinePool.
     pub fn was_adopted(&self, group: &Group) -> bool {
         group.was_adopted() || self.records_adoption_of(group)
+    }
+
+    /// Whether the pool is yet to adopt its group: the spec requests that, and the FooMachinePool names no group. Then it creates none.
+    pub(crate) fn awaits_adoption(&self, adoption: Adoption) -> bool {
+        adoption.is_requested() && self.recorded_arn.is_none()
     }
 }
 

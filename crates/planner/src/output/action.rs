@@ -9,8 +9,8 @@ use foo_model::hook::HookConfig;
 use foo_model::{
     Applied, AwsTime, Decrement, DeletionTimeouts, GroupChange, GroupName, HookName, InstanceId,
     LaunchTemplateId, LifecycleHook, MachineName, NewGroup, NotificationType, Process, SpecHash, Storage,
-    StoredUserData, TargetGroupArn, TemplateContent, TemplateHashes, TemplateVersion, TopicArn, Uid,
-    UserData, WarmPoolSettings, Zone,
+    StoredUserData, TemplateContent, TemplateHashes, TemplateVersion, TopicArn, TrafficSource, Uid, UserData,
+    WarmPoolSettings, Zone,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -214,19 +214,19 @@ pub enum GroupAction {
         /// Processes.
         processes: BTreeSet<Process>,
     },
-    /// Register new and present instances of the group in these target groups, too.
-    AttachTargetGroups {
+    /// Register new and present instances of the group with these traffic sources, too.
+    AttachTrafficSources {
         /// Group.
         name: GroupName,
-        /// Target groups.
-        target_groups: BTreeSet<TargetGroupArn>,
+        /// Load balancers and target groups.
+        sources: BTreeSet<TrafficSource>,
     },
-    /// Deregister all instances of the group from these target groups.
-    DetachTargetGroups {
+    /// Deregister all instances of the group from these traffic sources.
+    DetachTrafficSources {
         /// Group.
         name: GroupName,
-        /// Target groups.
-        target_groups: BTreeSet<TargetGroupArn>,
+        /// Load balancers and target groups.
+        sources: BTreeSet<TrafficSource>,
     },
     /// Report exactly these types to a topic.
     PutNotifications {
@@ -607,8 +607,8 @@ impl GroupAction {
             | Self::TagGroup { name, .. }
             | Self::SuspendProcesses { name, .. }
             | Self::ResumeProcesses { name, .. }
-            | Self::AttachTargetGroups { name, .. }
-            | Self::DetachTargetGroups { name, .. }
+            | Self::AttachTrafficSources { name, .. }
+            | Self::DetachTrafficSources { name, .. }
             | Self::PutNotifications { name, .. }
             | Self::DeleteNotifications { name, .. }
             | Self::PutWarmPool { name, .. }
@@ -729,8 +729,8 @@ mod tests {
                 "TagGroup",
                 "SuspendProcesses",
                 "ResumeProcesses",
-                "AttachTargetGroups",
-                "DetachTargetGroups",
+                "AttachTrafficSources",
+                "DetachTrafficSources",
                 "PutNotifications",
                 "DeleteNotifications",
                 "PutWarmPool",

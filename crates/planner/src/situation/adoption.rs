@@ -39,8 +39,7 @@ pub(crate) fn adoption<'a>(facts: &Facts<'a>) -> Option<AdoptionState<'a>> {
 /// Whether the pool has no group yet and is to adopt one: then it creates none.
 pub(crate) fn is_to_come(facts: &Facts<'_>) -> bool {
     facts.desired.goal == Goal::Run
-        && facts.desired.adoption.is_requested()
-        && facts.observed.recorded_arn.is_none()
+        && facts.observed.awaits_adoption(facts.desired.adoption)
         && !matches!(facts.view, View::Own(_))
 }
 

@@ -11,8 +11,8 @@ use crate::desired::{Identity, Wanted};
 use foo_model::group::GroupStatus;
 use foo_model::names::{ADOPT_FROM_ANNOTATION, INSTALLATION_OF_RETAINED, TAG_INSTALLATION};
 use foo_model::{
-    Blocked, Group, GroupSettings, GroupSettingsChange, HookName, LifecycleHook, Notifications, Process,
-    Reason, TargetGroupArn, TopicArn, Transition,
+    Applied, Blocked, Group, GroupSettings, GroupSettingsChange, HookName, LifecycleHook, Notifications,
+    Process, Reason, TopicArn, TrafficSource, TrafficSourceKind, Transition,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,8 +30,8 @@ pub(crate) enum Difference {
     Hooks(BTreeMap<HookName, LifecycleHook>, BTreeSet<HookName>),
     /// Topics to put with their types, and topics to delete.
     Notifications(Notifications, BTreeSet<TopicArn>),
-    /// Target groups to attach, and to detach.
-    TargetGroups(BTreeSet<TargetGroupArn>, BTreeSet<TargetGroupArn>),
+    /// Traffic sources to attach, and to detach.
+    TrafficSources(BTreeSet<TrafficSource>, BTreeSet<TrafficSource>),
 }
 
 impl Difference {
@@ -46,7 +46,10 @@ impl Difference {
             Self::Processes(..) => vec!["suspended processes"],
             Self::Hooks(..) => vec!["lifecycle hooks"],
             Self::Notifications(..) => vec!["notifications"],
-            Self::TargetGroups(..) => vec!["target groups"],
+            Self::TrafficSources(attach, detach) => {
+                let kinds: BTreeSet<_> = attach.union(detach).map(TrafficSource::kind).collect();
+                kinds.into_iter().map(TrafficSourceKind::plural).collect()
+            }
         }
     }
 }
@@ -57,12 +60,12 @@ pub(crate) fn was_lost(facts: &Facts<'_>) -> bool {
 }
 
 /// Whether nothing of the group is left to remove. A manager that just became the leader does not trust the
-/// absence of a group: its predecessor may have created one that is not visible yet.
+/// absence of a group, nor that it is another owner's: its predecessor may have created or adopted one, which is not visible yet.
 pub(crate) fn group_is_gone(facts: &Facts<'_>) -> bool {
     facts.is_fresh()
         && match facts.view {
             View::Absent => facts.is_settled() && facts.memory.ledger.created.is_none(),
-            View::Foreign(_) => true,
+            View::Foreign(_) => facts.is_settled(),
             View::Own(_) | View::Unknown | View::Failed { .. } => false,
         }
 }
@@ -83,8 +86,8 @@ pub(crate) fn differences(facts: &Facts<'_>, group: &Group) -> Vec<Difference> {
     };
     let settings = settings_now(facts, group).changes_from(&group.settings);
     let settings_differ = settings != GroupSettingsChange::default();
-    let (attach, detach) = target_groups(facts, group);
-    let targets_differ = !attach.is_empty() || !detach.is_empty();
+    let (attach, detach) = traffic_sources(facts, group);
+    let sources_differ = !attach.is_empty() || !detach.is_empty();
     let (put, delete) = hooks(facts);
     let hooks_differ = !put.is_empty() || !delete.is_empty();
     let (topics, left) = notifications(facts);
@@ -97,7 +100,7 @@ pub(crate) fn differences(facts: &Facts<'_>, group: &Group) -> Vec<Difference> {
         (Difference::Template, template_differs(facts, group) && !holds_template(facts, group)),
         (Difference::Settings(settings), settings_differ),
         (Difference::Tags, !lacking_tags(facts, group).is_empty()),
-        (Difference::TargetGroups(attach, detach), targets_differ),
+        (Difference::TrafficSources(attach, detach), sources_differ),
         (Difference::Processes(suspend, resume), processes_differ),
         (Difference::Hooks(put, delete), hooks_differ),
         (Difference::Notifications(topics, left), topics_differ),
@@ -117,11 +120,14 @@ fn settings_now(facts: &Facts<'_>, group: &Group) -> GroupSettings {
     settings.with_subnets(subnets.clone())
 }
 
-/// The target groups to attach and to detach. Without any in the spec, those of the group stay.
-fn target_groups(facts: &Facts<'_>, group: &Group) -> (BTreeSet<TargetGroupArn>, BTreeSet<TargetGroupArn>) {
-    let Some(wanted) = &facts.desired.group.target_groups else { return Default::default() };
-    let has = &group.target_groups;
-    (wanted.difference(has).cloned().collect(), has.difference(wanted).cloned().collect())
+/// The traffic sources to attach and to detach. Those of a kind that the spec leaves out stay.
+fn traffic_sources(facts: &Facts<'_>, group: &Group) -> (BTreeSet<TrafficSource>, BTreeSet<TrafficSource>) {
+    let by_kind = facts.desired.group.traffic_sources();
+    let wanted: BTreeSet<&TrafficSource> = by_kind.values().flatten().collect();
+    let has = &group.traffic_sources;
+    let attach = wanted.iter().filter(|source| !has.contains(**source)).map(|source| (*source).clone());
+    let left = has.iter().filter(|source| by_kind.contains_key(&source.kind()) && !wanted.contains(source));
+    (attach.collect(), left.cloned().collect())
 }
 
 /// Names of the terminating lifecycle hooks besides the provider's own, in the order of their names: whoever added them completes them.
@@ -131,22 +137,27 @@ pub(crate) fn other_terminating_hooks<'a>(facts: &Facts<'a>) -> Vec<&'a HookName
     terminating.map(|(name, _)| name).collect()
 }
 
-/// What to create or change of what the spec names, and what to delete: what the spec named before. What other users added stays.
+/// What the spec named before, and does not name any more.
+fn left(facts: &Facts<'_>) -> Applied {
+    facts.desired.group.no_longer_named(&facts.observed.applied)
+}
+
+/// What to create or change of what the spec names, and what to delete of what has left it. What other users added stays.
 fn to_change<K: Ord + Clone, V: Clone + PartialEq>(
     wanted: &BTreeMap<K, V>,
     has: &BTreeMap<K, V>,
-    recorded: &BTreeSet<K>,
+    left: &BTreeSet<K>,
 ) -> (BTreeMap<K, V>, BTreeSet<K>) {
     let differs = wanted.iter().filter(|(name, value)| has.get(name) != Some(value));
-    let left = recorded.iter().filter(|name| !wanted.contains_key(name) && has.contains_key(name));
-    (differs.map(|(name, value)| (name.clone(), value.clone())).collect(), left.cloned().collect())
+    let left = left.iter().filter(|name| has.contains_key(name)).cloned();
+    (differs.map(|(name, value)| (name.clone(), value.clone())).collect(), left.collect())
 }
 
 fn hooks(facts: &Facts<'_>) -> (BTreeMap<HookName, LifecycleHook>, BTreeSet<HookName>) {
     let (Some(wanted), Some(_)) = (&facts.desired.group.hooks, facts.observed.hook.seen()) else {
         return Default::default();
     };
-    to_change(wanted, &facts.observed.other_hooks, &facts.observed.applied.lifecycle_hooks)
+    to_change(wanted, &facts.observed.other_hooks, &left(facts).lifecycle_hooks)
 }
 
 fn notifications(facts: &Facts<'_>) -> (Notifications, BTreeSet<TopicArn>) {
@@ -154,7 +165,7 @@ fn notifications(facts: &Facts<'_>) -> (Notifications, BTreeSet<TopicArn>) {
     else {
         return Default::default();
     };
-    to_change(wanted, has, &facts.observed.applied.notification_topics)
+    to_change(wanted, has, &left(facts).notification_topics)
 }
 
 /// The processes of the group that are to be suspended.
@@ -166,8 +177,8 @@ pub(crate) fn suspended(facts: &Facts<'_>) -> BTreeSet<Process> {
 fn processes(facts: &Facts<'_>, group: &Group) -> (BTreeSet<Process>, BTreeSet<Process>) {
     let wanted = suspended(facts);
     let is_suspended = |process: &Process| group.suspended.contains_key(process);
-    let left = facts.observed.applied.suspended_processes.difference(&wanted).copied();
-    let resume = left.filter(is_suspended).collect();
+    let left = left(facts).suspended_processes;
+    let resume = left.difference(&wanted).copied().filter(is_suspended).collect();
     (wanted.into_iter().filter(|process| !is_suspended(process)).collect(), resume)
 }
 

@@ -15,6 +15,7 @@ use crate::steps::{hooks, objects};
 use foo_model::hook::HookConfig;
 use foo_model::{
     EventReason, Group, GroupSettingsChange, InstanceId, LifecycleState, NewGroup, Process, Protection,
+    TrafficSource, TrafficSourceKind,
 };
 use std::collections::BTreeSet;
 
@@ -61,7 +62,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
         template: (template.id.clone(), version),
         mix: mix(situation, None, (template, version)),
         settings: settings.with_subnets(subnets.clone()),
-        target_groups: situation.desired.group.target_groups.clone().unwrap_or_default(),
+        traffic_sources: situation.desired.group.traffic_sources().into_values().flatten().collect(),
         drain_hook: Some(HookConfig::DRAIN),
         hooks: situation.desired.group.hooks.clone().unwrap_or_default(),
         tags: wanted_tags(situation),
@@ -109,7 +110,7 @@ fn repair(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
             | Difference::Settings(_)
             | Difference::Hooks(..)
             | Difference::Notifications(..)
-            | Difference::TargetGroups(..) => {}
+            | Difference::TrafficSources(..) => {}
         }
     }
     resume_launches(situation, group, draft);
@@ -162,18 +163,7 @@ fn repair_settings(difference: Difference, situation: &Situation<'_>, group: &Gr
             let tags = lacking_tags(situation, group);
             draft.act(Stage::Decorate, GroupAction::TagGroup { name: group.name.clone(), tags });
         }
-        Difference::TargetGroups(attach, detach) => {
-            let name = &group.name;
-            // One by one: AWS refuses a call that names one that does not exist.
-            for arn in attach {
-                let (name, target_groups) = (name.clone(), [arn].into());
-                draft.act(Stage::Decorate, GroupAction::AttachTargetGroups { name, target_groups });
-            }
-            for arn in detach {
-                let (name, target_groups) = (name.clone(), [arn].into());
-                draft.act(Stage::Decorate, GroupAction::DetachTargetGroups { name, target_groups });
-            }
-        }
+        Difference::TrafficSources(attach, detach) => repair_sources(attach, detach, group, draft),
         Difference::Hooks(put, delete) => hooks::change_others(put, delete, situation, draft),
         Difference::Notifications(topics, left) => {
             for (topic, types) in topics {
@@ -196,6 +186,34 @@ fn repair_settings(difference: Difference, situation: &Situation<'_>, group: &Gr
                 draft.act(Stage::Decorate, GroupAction::ResumeProcesses { name, processes });
             }
         }
+    }
+}
+
+/// Attaches traffic sources before it detaches others, so that requests arrive all the time; in the other order those of a kind of
+/// which the group has no room for both.
+fn repair_sources(
+    attach: BTreeSet<TrafficSource>,
+    detach: BTreeSet<TrafficSource>,
+    group: &Group,
+    draft: &mut Draft,
+) {
+    let is_full = |kind: TrafficSourceKind| {
+        let both = group.traffic_sources.union(&attach);
+        both.filter(|source| source.kind() == kind).count() > kind.quota()
+    };
+    let (first, last): (Vec<_>, Vec<_>) = detach.into_iter().partition(|source| is_full(source.kind()));
+    // One by one: AWS refuses a call that names one that does not exist.
+    let attached = |source: TrafficSource| GroupAction::AttachTrafficSources {
+        name: group.name.clone(),
+        sources: [source].into(),
+    };
+    let detached = |source: TrafficSource| GroupAction::DetachTrafficSources {
+        name: group.name.clone(),
+        sources: [source].into(),
+    };
+    let first = first.into_iter().map(detached).chain(attach.into_iter().map(attached));
+    for action in first.chain(last.into_iter().map(detached)) {
+        draft.act(Stage::Decorate, action);
     }
 }
 

@@ -47,6 +47,9 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
         // It delays terminations, and there is nothing to terminate: a manager that starts with many empty groups does not ask about each.
         LastRead::Unknown
             if group.instances.is_empty() && group.sizes.desired == 0 && !has_others(situation) => {}
+        LastRead::Unknown if only_confirms(situation, draft) => {
+            draft.wake_at(situation.observed.confirmed_from);
+        }
         LastRead::Unknown => draft.act(reads, ReadAction::DescribeLifecycleHook { group: name }),
         LastRead::At { at, .. } if is_outdated(situation, *at) => {
             draft.act(reads, ReadAction::DescribeLifecycleHook { group: name });
@@ -89,17 +92,29 @@ pub(super) fn change_others(
     }
 }
 
+/// Whether a first read of the hook would only confirm what this manager's predecessor read or set, and may come later: the pool is
+/// idle, nothing is about to launch or to terminate instances. At other times, too, the hook of an idle pool is read once per
+/// [`DESCRIBE_HOOK_AFTER`] only.
+fn only_confirms(situation: &Situation<'_>, draft: &Draft) -> bool {
+    let counts = situation.counts;
+    let moving = counts.terminating + counts.departing + counts.booting + counts.without_foo_machine > 0;
+    let secured = situation.writable_group().is_some_and(|group| is_secured(situation, group));
+    situation.observed.now < situation.observed.confirmed_from
+        && secured
+        && !(moving || situation.unlaunched() > 0)
+        && !(has_others(situation) || draft.does_something())
+}
+
 /// Whether the spec names lifecycle hooks, or has named them.
 fn has_others(situation: &Situation<'_>) -> bool {
     let wanted = situation.desired.group.hooks.as_ref().is_some_and(|hooks| !hooks.is_empty());
     wanted || !situation.observed.applied.lifecycle_hooks.is_empty()
 }
 
-/// Whether a hook is recorded that the spec does not name.
+/// Whether a lifecycle hook has left the spec.
 fn has_left(situation: &Situation<'_>) -> bool {
-    let wanted = situation.desired.group.hooks.as_ref();
-    let is_wanted = |name: &HookName| wanted.is_none_or(|hooks| hooks.contains_key(name));
-    !situation.observed.applied.lifecycle_hooks.iter().all(is_wanted)
+    let left = situation.desired.group.no_longer_named(&situation.observed.applied);
+    !left.lifecycle_hooks.is_empty()
 }
 
 /// Whether the hook was read too long ago, or not since an instance terminated without waiting: a user may have deleted it. Or a hook

@@ -108,9 +108,10 @@ pub(crate) fn record_applied(situation: &Situation<'_>, draft: &mut Draft) {
     if matches!(situation.view, View::Own(_)) && group.is_none() {
         return;
     }
-    let (recorded, wanted) = (&situation.observed.applied, &situation.desired.group);
-    // What is not there any more is forgotten, unless this manager's predecessor may have set it after the read.
-    let observed = situation.observed;
+    let (observed, wanted) = (situation.observed, &situation.desired.group);
+    let recorded = &observed.applied;
+    let left = wanted.no_longer_named(recorded);
+    // What has left the spec and is not there any more is forgotten, unless this manager's predecessor may have set it after the read.
     let is_known = |read_at: Option<Timestamp>| group.is_none() || situation.shows_predecessor(read_at);
     let hooks_known = is_known(observed.hook.seen_at());
     let topics_known = is_known(observed.notifications.seen_at());
@@ -119,26 +120,21 @@ pub(crate) fn record_applied(situation: &Situation<'_>, draft: &mut Draft) {
     let topics_there = observed.notifications.seen().filter(|_| group.is_some());
     let has_topic = |topic: &TopicArn| topics_there.is_some_and(|has| has.contains_key(topic));
     let is_suspended = |process: &Process| group.is_some_and(|it| it.suspended.contains_key(process));
-    let hooks = match &wanted.hooks {
-        Some(hooks) => hooks.keys().cloned().collect(),
-        None => recorded.lifecycle_hooks.clone(),
-    };
-    let left_hooks = kept(&recorded.lifecycle_hooks, hooks_known, has_hook);
-    let topics = match &wanted.notifications {
-        Some(topics) => topics.keys().cloned().collect(),
-        None => recorded.notification_topics.clone(),
-    };
-    let left_topics = kept(&recorded.notification_topics, topics_known, has_topic);
-    let left_processes = kept(&recorded.suspended_processes, processes_known, is_suspended);
+    let hooks = wanted.hooks.iter().flat_map(BTreeMap::keys).cloned();
+    let topics = wanted.notifications.iter().flat_map(BTreeMap::keys).cloned();
+    let processes = wanted.suspended.iter().copied();
+    let kept_hooks = kept(&recorded.lifecycle_hooks, &left.lifecycle_hooks, hooks_known, has_hook);
+    let kept_topics = kept(&recorded.notification_topics, &left.notification_topics, topics_known, has_topic);
+    let kept_processes =
+        kept(&recorded.suspended_processes, &left.suspended_processes, processes_known, is_suspended);
     let applied = Applied {
-        lifecycle_hooks: left_hooks.chain(hooks).collect(),
-        suspended_processes: left_processes.chain(wanted.suspended.iter().copied()).collect(),
-        notification_topics: left_topics.chain(topics).collect(),
+        lifecycle_hooks: kept_hooks.chain(hooks).collect(),
+        suspended_processes: kept_processes.chain(processes).collect(),
+        notification_topics: kept_topics.chain(topics).collect(),
         warm_pool: group.and_then(|group| warm_pool::record(situation, group)),
     };
-    let has_left = applied.lifecycle_hooks.len() > named(wanted.hooks.as_ref())
-        || applied.notification_topics.len() > named(wanted.notifications.as_ref())
-        || applied.suspended_processes.len() > wanted.suspended.len();
+    // A warm pool waits for reads of its own.
+    let has_left = Applied { warm_pool: None, ..wanted.no_longer_named(&applied) } != Applied::default();
     if has_left && !(hooks_known && topics_known && processes_known) {
         draft.wake_at(observed.now.plus(ASKED_AGAIN));
     }
@@ -147,18 +143,14 @@ pub(crate) fn record_applied(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// What stays recorded of what may have left the spec: all while it is not known whether it is there, and then what is.
-fn kept<T: Clone>(
+/// What stays recorded: of what has left the spec all while it is not known whether it is there, and then what is.
+fn kept<T: Clone + Ord>(
     recorded: &BTreeSet<T>,
+    left: &BTreeSet<T>,
     is_known: bool,
     is_there: impl Fn(&T) -> bool,
 ) -> impl Iterator<Item = T> {
-    recorded.iter().filter(move |it| !is_known || is_there(it)).cloned()
-}
-
-/// How many the spec names.
-fn named<K, V>(wanted: Option<&BTreeMap<K, V>>) -> usize {
-    wanted.map_or(0, BTreeMap::len)
+    recorded.iter().filter(move |it| !left.contains(*it) || !is_known || is_there(it)).cloned()
 }
 
 /// Whether a deletion waits until the group is known. If it was adopted, it may stay (the record of that may be lost), and what cannot

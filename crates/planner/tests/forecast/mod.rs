@@ -54,6 +54,18 @@ fn of_a_settled_pool_nothing_follows() {
     assert_eq!((forecast.least_ready, forecast.most_instances), (3, 3));
 }
 
+/// A manager that starts with many pools spreads reads that only confirm what idle pools have.
+#[test]
+fn a_forecast_does_not_wait_for_a_read_that_comes_later() {
+    let mut world = pool().of(3).running();
+    let mut observed = world.observe(0);
+    observed.hook = LastRead::Unknown;
+    observed.confirmed_from = observed.now.plus(Duration::from_mins(30));
+    let memory = world.managers[0].memory.clone();
+    let forecast = forecast(&world.desired, &observed, &memory, &DURATIONS);
+    assert_eq!((forecast.end, forecast.takes, forecast.aws_calls), (End::Settled, Duration::ZERO, 0));
+}
+
 #[test]
 fn a_pool_is_created() {
     let mut world = pool().of(3).new_world();
@@ -273,7 +285,7 @@ fn a_roll_out_behind_load_balancers_is_forecast() {
         "{:#?}",
         forecast.report.conditions
     );
-    assert_eq!(times(&forecast, "AttachTargetGroups"), 1);
+    assert_eq!(times(&forecast, "AttachTrafficSources"), 1);
 }
 
 /// A pool of two in a block, whose end comes while the forecast lasts.

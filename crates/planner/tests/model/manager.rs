@@ -238,6 +238,7 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
         recorded_arn: state.recorded.arn.then(|| "arn".to_owned()),
         recorded_adoption: state.recorded.adoption,
         size_decisions_from: if manager.settled { NOW.minus(TICK) } else { NOW.plus(TICK / 2) },
+        confirmed_from: NOW,
         launch_failure: None,
         stored: foo_planner::observed::LastRead::Unknown,
         termination_causes: std::collections::BTreeMap::new(),
@@ -311,7 +312,7 @@ fn group_shown(scenario: &Scenario, group: Group, members: &[Unit]) -> foo_model
         template: Some(template),
         mix: None,
         settings: GroupSettings { new_instances, ..GroupSettings::in_subnets(BTreeSet::new()) },
-        target_groups: Scenario::target_groups(attached),
+        traffic_sources: Scenario::traffic_sources(attached),
         suspended: unbalanced.into_iter().collect(),
         tags: scenario.tags(group),
         status: foo_model::GroupStatus::Active,
@@ -572,7 +573,7 @@ fn change_group(
         Action::Group(GroupAction::UpdateGroup { change, .. }) => update(state, index, change),
         Action::Group(GroupAction::PutWarmPool { settings, .. }) => put_warm_pool(state, *settings),
         Action::Group(GroupAction::DeleteWarmPool { .. }) => delete_warm_pool(state),
-        Action::Group(GroupAction::DetachTargetGroups { .. }) => detach(scenario, state),
+        Action::Group(GroupAction::DetachTrafficSources { .. }) => detach(scenario, state),
         Action::Instance(InstanceAction::TerminateInstance { id, decrement, .. }) => {
             let group = state.group;
             let unit = state.units.iter_mut().find(|unit| unit.id() == *id).ok_or(Refused)?;

@@ -140,8 +140,8 @@ fn it_excludes_a_machine_from_draining_while_connections_to_its_instance_drain()
 fn it_detaches_a_target_group_that_the_spec_names() {
     let scenario = connected("detaches");
     let mut state = begin(&scenario);
-    let target_groups = Scenario::target_groups(true);
-    let detach = GroupAction::DetachTargetGroups { name: Scenario::name(), target_groups };
+    let sources = Scenario::traffic_sources(true);
+    let detach = GroupAction::DetachTrafficSources { name: Scenario::name(), sources };
     let rule = "what stays is deregistered only from a target group that the spec no longer names";
     assert_eq!(broken_by(&scenario, state.clone(), detach.clone()), [rule]);
     scenario.happen(&mut state, Step::Detach);

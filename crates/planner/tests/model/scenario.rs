@@ -9,8 +9,8 @@ use super::state::{
 use foo_model::names::{TAG_ADOPTABLE, TAG_INSTALLATION};
 use foo_model::{
     Adoption, DeletionTimeouts, GroupName, GroupSettings, ImageId, InstanceOptions, InstanceType,
-    Maintenance, MetadataOptions, Seconds, SpecHash, TargetGroupArn, TemplateContent, UserData,
-    WarmPoolSettings, WarmState,
+    Maintenance, MetadataOptions, Seconds, SpecHash, TargetGroupArn, TemplateContent, TrafficSource,
+    UserData, WarmPoolSettings, WarmState,
 };
 use foo_planner::desired::{
     Desired, GroupConfig, Identity, IntOrPercent, OnFailure, Remediation, Rollout, RolloutPause, ScaleIn,
@@ -618,6 +618,11 @@ impl Scenario {
         has.then(|| TargetGroupArn::new("web")).into_iter().collect()
     }
 
+    /// The same, as what the group is attached to.
+    pub(crate) fn traffic_sources(has: bool) -> BTreeSet<TrafficSource> {
+        Self::target_groups(has).into_iter().map(TrafficSource::TargetGroup).collect()
+    }
+
     /// The planner's input.
     pub(crate) fn desired(&self, state: &State) -> Desired {
         Desired {
@@ -636,6 +641,8 @@ impl Scenario {
                 tags: BTreeMap::new(),
                 storage: None,
                 target_groups: self.balanced.then(|| Self::target_groups(state.balances)),
+                classic_load_balancers: None,
+                lattice_target_groups: None,
                 hooks: None,
                 notifications: None,
                 suspended: BTreeSet::new(),
@@ -697,6 +704,7 @@ impl Scenario {
                 options: InstanceOptions::default(),
                 user_data: UserData(Vec::new()),
                 tags: BTreeMap::new(),
+                interface_tags: BTreeMap::new(),
             },
             spec_hash: Self::hash(number),
             data_hash: self.data(number),

@@ -65,6 +65,7 @@ enum Twist {
     Target(u32, Option<u32>),
     External(u32, u32),
     Unsettled,
+    Unconfirmed,
     NoFinalizer,
     Changed(i64),
     Expected(u32, i64),
@@ -190,7 +191,7 @@ fn twist() -> impl Strategy<Value = Twist> {
             Twist::NoTags, Twist::Elsewhere, Twist::OfLongAgo, Twist::AdoptsFrom("elsewhere"), Twist::AdoptsFrom("nowhere"),
             Twist::NobodyKnows, Twist::NoTemplateTags, Twist::GroupDeleting, Twist::NoGroup, Twist::GroupFailed,
             Twist::GroupUnknown, Twist::NoTemplate, Twist::TemplateUnknown, Twist::Blocked, Twist::Missing,
-            Twist::Paused, Twist::Goal(Goal::Orphan), Twist::Unsettled, Twist::NoFinalizer, Twist::NotSuspended,
+            Twist::Paused, Twist::Goal(Goal::Orphan), Twist::Unsettled, Twist::Unconfirmed, Twist::NoFinalizer, Twist::NotSuspended,
             Twist::TargetsUnknown,
         ]),
         2 => Just(Twist::Goal(Goal::Remove)),
@@ -313,6 +314,10 @@ fn apply(twist: &Twist, world: &mut World, observed: &mut Observed, memory: &mut
         }
         Twist::Unsettled => {
             observed.size_decisions_from = observed.now.plus(std::time::Duration::from_secs(9));
+        }
+        Twist::Unconfirmed => {
+            observed.hook = LastRead::Unknown;
+            observed.confirmed_from = observed.now.plus(std::time::Duration::from_mins(1));
         }
         Twist::NoFinalizer => observed.finalizer = Finalizer::Absent,
         Twist::NoTemplateTags => {

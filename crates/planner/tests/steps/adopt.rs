@@ -3,13 +3,15 @@
 use super::NOTHING;
 use crate::world::{Fault, Pool, World, content, pool, unowned_group};
 use foo_model::group::GroupStatus;
-use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_GROUP, TAG_INSTALLATION, TAG_POOL};
+use foo_model::names::{
+    INSTALLATION_OF_RETAINED, TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_GROUP, TAG_INSTALLATION, TAG_POOL,
+};
 use foo_model::{
     Adoption, Agreement, Blocked, Instance, InstanceId, InstanceType, InstancesMix, LaunchTemplate,
     LaunchTemplateId, LifecycleState, MixOverride, OnDemandStrategy, Process, Protection, Reason,
     SpotStrategy, TemplateVersion,
 };
-use foo_planner::action::{GroupAction, HookAction};
+use foo_planner::action::{GroupAction, HookAction, PoolAction};
 use foo_planner::desired::Wanted;
 use foo_planner::observed::{Finalizer, LastRead};
 use foo_planner::report::ConditionKind;
@@ -435,6 +437,30 @@ fn a_deletion_during_an_adoption_drains_or_waits() {
             }
         }
     }
+}
+
+/// Its predecessor adopted the group last.
+#[test]
+fn a_new_leader_releases_a_group_that_its_first_reads_do_not_show_as_adopted() {
+    let mut world = adopting(pool().of(3));
+    let is_adopted = |world: &World| world.cloud.group.as_ref().unwrap().tags.contains_key(TAG_ADOPTED);
+    for _ in 0..30 {
+        if !is_adopted(&world) {
+            world.observe_and_plan();
+        }
+    }
+    assert!(is_adopted(&world), "{}", world.story());
+    world.restart(0);
+    world.delete_pool_retaining();
+    world.observe_with_lag(1);
+    let plan = world.pass();
+    assert!(!plan.actions.contains(&Action::Pool(PoolAction::RemoveFinalizer)), "{}", world.story());
+    for _ in 0..20 {
+        world.step();
+    }
+    let group = world.cloud.group.as_ref().unwrap();
+    assert_eq!(group.tags[TAG_INSTALLATION], INSTALLATION_OF_RETAINED, "{}", world.story());
+    assert_eq!(world.kube.finalizer, Finalizer::Absent, "{}", world.story());
 }
 
 /// Whether the group was adopted is known only when it was read, if the record is lost.

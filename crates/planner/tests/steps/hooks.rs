@@ -5,11 +5,12 @@ use crate::world::{Fault, World, pool};
 use foo_model::hook::{DESCRIBE_HOOK_AFTER, HEARTBEAT_INTERVAL};
 use foo_model::{
     HookName, HookResult, HookTarget, InstanceId, LifecycleHook, LifecycleState, NotificationType, Process,
-    Seconds, Transition,
+    Seconds, Timestamp, Transition,
 };
 use foo_planner::Plan;
 use foo_planner::report::ConditionKind;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 fn hook(transition: Transition) -> LifecycleHook {
     LifecycleHook {
@@ -297,4 +298,53 @@ fn topics_of_the_spec_get_their_reports_and_those_of_others_stay() {
     assert_eq!(world.cloud.notifications, [("arn:mine".into(), types(&[Launch]))].into());
     assert_eq!(world.kube.applied, foo_model::Applied::default());
     assert_eq!(world.wants(), NOTHING);
+}
+
+/// A running pool of two whose new manager has not read its hook, with a minute until the read that confirms it.
+fn just_restarted() -> World {
+    let mut world = pool().of(2).running();
+    world.restart(0);
+    world.managers[0].confirmed_from = Timestamp(world.now.0 + 60_000);
+    world.wait(20);
+    world.read_group();
+    world
+}
+
+#[test]
+fn a_new_manager_reads_the_hook_of_an_idle_pool_when_its_turn_comes() {
+    let mut world = just_restarted();
+    assert!(!world.wants().contains(&"describe hook".to_owned()), "{:?}", world.wants());
+    let after = world.plan_of(0).report.next.after.unwrap();
+    assert!(after <= Duration::from_secs(40), "{after:?}");
+    world.wait(40);
+    world.read_group();
+    assert!(world.wants().contains(&"describe hook".to_owned()), "{:?}", world.wants());
+}
+
+/// Whatever launches or terminates instances needs it now.
+#[test]
+fn a_new_manager_reads_the_hook_of_a_pool_that_changes_at_once() {
+    let reads = |mut world: World, what: &str| {
+        // The template is read before anything is launched.
+        let found = (0..3).any(|_| {
+            let wanted = world.wants();
+            world.pass();
+            wanted.contains(&"describe hook".to_owned())
+        });
+        assert!(found, "{what}: {:?}", world.story());
+    };
+    let mut world = just_restarted();
+    world.scale_to(3);
+    reads(world, "launches");
+    let mut world = just_restarted();
+    world.desired.group.hooks = Some(named("evict", Transition::Terminating));
+    reads(world, "a hook of the spec");
+    let mut world = just_restarted();
+    let name = world.kube.machines[0].name.clone();
+    world.delete_machine(&name);
+    reads(world, "a Machine that drains");
+    let mut world = just_restarted();
+    let id = world.instances()[0].clone();
+    world.unprotect(&id);
+    reads(world, "an instance that AWS may terminate");
 }

@@ -1,21 +1,31 @@
-//! Target groups: attached and detached, and what the health of their targets means.
+//! Target groups and other traffic sources: attached and detached, and what the health of targets means.
 
 use super::NOTHING;
 use crate::world::{World, content, pool};
-use foo_model::{Agreement, InstanceId, Reason, Seconds, TargetGroupArn, TargetState};
+use foo_model::{
+    Agreement, InstanceId, LatticeTargetGroupArn, Reason, Seconds, TargetGroupArn, TargetState,
+    TrafficSource, TrafficSourceKind,
+};
 use foo_planner::desired::{IntOrPercent, TargetHealthRules, Wanted};
 use foo_planner::observed::LastRead;
 use foo_planner::report::{ConditionKind, Status};
 use foo_planner::{Plan, target_health};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::time::Duration;
 
 const WEB: &str = "arn:aws:elasticloadbalancing:eu-1:1:targetgroup/web/1";
 const TLS: &str = "arn:aws:elasticloadbalancing:eu-1:1:targetgroup/tls/2";
+const LATTICE: &str = "arn:aws:vpc-lattice:eu-1:1:targetgroup/tg-0123456789abcdef0";
 const RULES: TargetHealthRules = TargetHealthRules { required: true, replace: true, grace: Seconds(300) };
 
 fn arns(arns: &[&str]) -> BTreeSet<TargetGroupArn> {
     arns.iter().map(|arn| TargetGroupArn::new(*arn)).collect()
+}
+
+/// What a group is attached to.
+fn sources(arns: &[&str]) -> BTreeSet<TrafficSource> {
+    arns.iter().map(|arn| TrafficSourceKind::TargetGroup.with(arn)).collect()
 }
 
 /// A running pool behind two target groups, whose Machines are older than the grace period.
@@ -45,17 +55,17 @@ fn message(plan: &Plan, kind: ConditionKind) -> String {
 fn a_group_is_created_with_its_target_groups_and_drift_is_repaired() {
     let mut world = behind_load_balancers(1, RULES);
     let group = world.cloud.group.as_mut().unwrap();
-    assert_eq!(group.target_groups, arns(&[WEB, TLS]));
-    group.target_groups = arns(&[WEB, "arn:other"]);
+    assert_eq!(group.traffic_sources, sources(&[WEB, TLS]));
+    group.traffic_sources = sources(&[WEB, "arn:other"]);
     assert_eq!(world.wants(), [format!("attach {TLS}"), "detach arn:other".to_owned()]);
     world.settle();
-    assert_eq!(world.cloud.group.as_ref().unwrap().target_groups, arns(&[WEB, TLS]));
+    assert_eq!(world.cloud.group.as_ref().unwrap().traffic_sources, sources(&[WEB, TLS]));
 }
 
 #[test]
 fn without_any_in_the_spec_those_of_the_group_stay() {
     let mut world = pool().of(1).running();
-    world.cloud.group.as_mut().unwrap().target_groups = arns(&[WEB]);
+    world.cloud.group.as_mut().unwrap().traffic_sources = sources(&[WEB]);
     assert_eq!(world.wants(), NOTHING);
     world.desired.group.target_groups = Some(BTreeSet::new());
     assert_eq!(world.wants(), [format!("detach {WEB}")]);
@@ -66,6 +76,73 @@ fn each_target_group_is_attached_by_a_call_of_its_own() {
     let mut world = pool().of(1).running();
     world.desired.group.target_groups = Some(arns(&[WEB, TLS]));
     assert_eq!(world.wants(), [format!("attach {TLS}"), format!("attach {WEB}")]);
+}
+
+/// A list of the spec decides about what is of its kind, and about nothing else.
+#[test]
+fn each_kind_of_traffic_source_is_attached_and_detached_on_its_own() {
+    let attached = |world: &World| world.cloud.group.as_ref().unwrap().traffic_sources.clone();
+    let [old, new] = ["old", "new"].map(|name| TrafficSourceKind::ClassicLoadBalancer.with(name));
+    let lattice = TrafficSourceKind::LatticeTargetGroup.with(LATTICE);
+    let web = TrafficSourceKind::TargetGroup.with(WEB);
+    let mut world = pool()
+        .of(1)
+        .with(|desired| {
+            desired.group.classic_load_balancers = Some(["old".into()].into());
+            desired.group.lattice_target_groups = Some([LATTICE.into()].into());
+        })
+        .running();
+    assert_eq!(attached(&world), [old, lattice.clone()].into());
+    // Another user attaches a target group, about which the spec decides nothing, and detaches the one of VPC Lattice.
+    let group = world.cloud.group.as_mut().unwrap();
+    group.traffic_sources.insert(web.clone());
+    group.traffic_sources.remove(&lattice);
+    assert_eq!(world.wants(), [format!("attach {LATTICE}")]);
+    world.desired.group.classic_load_balancers = Some(["new".into()].into());
+    assert_eq!(
+        world.wants(),
+        ["attach new".to_owned(), format!("attach {LATTICE}"), "detach old".to_owned()]
+    );
+    world.settle();
+    assert_eq!(attached(&world), [new, web.clone(), lattice].into());
+    world.desired.group.classic_load_balancers = Some(BTreeSet::new());
+    world.desired.group.lattice_target_groups = Some(BTreeSet::new());
+    world.settle();
+    assert_eq!(attached(&world), [web].into());
+    assert_eq!(world.wants(), NOTHING);
+}
+
+/// Otherwise AWS would refuse the new ones.
+#[test]
+fn where_there_is_no_room_for_both_traffic_sources_are_detached_before_others_are_attached() {
+    let arns =
+        |ids: Range<u8>| -> BTreeSet<TargetGroupArn> { ids.map(|id| format!("arn:{id}").into()).collect() };
+    let of_lattice = |ids: Range<u8>| -> BTreeSet<LatticeTargetGroupArn> {
+        ids.map(|id| format!("lattice:{id}").into()).collect()
+    };
+    let mut world = pool()
+        .of(1)
+        .with(|desired| {
+            desired.group.target_groups = Some(arns(0..5));
+            desired.group.lattice_target_groups = Some(of_lattice(0..5));
+        })
+        .running();
+    world.desired.group.target_groups = Some(arns(1..6));
+    world.desired.group.lattice_target_groups = Some(of_lattice(1..6));
+    assert_eq!(world.wants(), ["detach lattice:0", "attach arn:5", "attach lattice:5", "detach arn:0"]);
+}
+
+/// The provider reads no health of them.
+#[test]
+fn no_decision_depends_on_the_health_behind_other_traffic_sources() {
+    let mut world = behind_load_balancers(1, RULES);
+    world.desired.group.target_groups = None;
+    world.desired.group.classic_load_balancers = Some(["old".into()].into());
+    world.desired.group.lattice_target_groups = Some([LATTICE.into()].into());
+    assert!(!world.desired.asks_for_target_health());
+    world.settle();
+    world.read_group();
+    assert_eq!(target_health::max_age(&world.desired, world.cloud.group.as_ref(), &LastRead::Unknown), None);
 }
 
 #[test]

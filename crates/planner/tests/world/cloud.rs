@@ -8,7 +8,7 @@ use foo_model::{
     Health, HookName, Instance, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleHook,
     LifecycleState, NewGroup, Notifications, ObjectPlace, Process, Protection, Sizes, SpecHash,
     TargetGroupArn, TargetHealth, TargetState, Targets, TemplateChoice, TemplateHashes, TemplateRecord,
-    TemplateVersion, Timestamp, Transition, WarmPool, WarmPoolSettings, Zone,
+    TemplateVersion, Timestamp, TrafficSource, Transition, WarmPool, WarmPoolSettings, Zone,
 };
 use foo_planner::Desired;
 use foo_planner::observed::LastRead;
@@ -341,7 +341,7 @@ impl Cloud {
             template,
             mix,
             settings,
-            target_groups,
+            traffic_sources,
             drain_hook,
             hooks,
             tags,
@@ -356,7 +356,7 @@ impl Cloud {
             template: Some((template.0, TemplateChoice::Version(template.1))),
             mix,
             settings,
-            target_groups,
+            traffic_sources,
             suspended: BTreeMap::new(),
             tags,
             status: GroupStatus::Active,
@@ -536,21 +536,21 @@ impl Cloud {
 
     pub(crate) fn attach(
         &mut self,
-        arns: &BTreeSet<TargetGroupArn>,
+        sources: &BTreeSet<TrafficSource>,
         now: Timestamp,
     ) -> Result<(), ErrorCode> {
-        self.group.as_mut().ok_or("NotFound")?.target_groups.extend(arns.iter().cloned());
+        self.group.as_mut().ok_or("NotFound")?.traffic_sources.extend(sources.iter().cloned());
         self.record(now);
         Ok(())
     }
 
     pub(crate) fn detach(
         &mut self,
-        arns: &BTreeSet<TargetGroupArn>,
+        sources: &BTreeSet<TrafficSource>,
         now: Timestamp,
     ) -> Result<(), ErrorCode> {
         let group = self.group.as_mut().ok_or("NotFound")?;
-        group.target_groups.retain(|arn| !arns.contains(arn));
+        group.traffic_sources.retain(|source| !sources.contains(source));
         self.record(now);
         Ok(())
     }
@@ -568,7 +568,8 @@ impl Cloud {
             return failure.clone();
         }
         let of = |arn: &TargetGroupArn| {
-            let group = self.group.iter().filter(|group| group.target_groups.contains(arn));
+            let source = TrafficSource::TargetGroup(arn.clone());
+            let group = self.group.iter().filter(|group| group.traffic_sources.contains(&source));
             let members = group.flat_map(|group| &group.instances);
             let serving = members.filter(|it| it.lifecycle == LifecycleState::InService);
             let health = |id: &InstanceId| self.ailing.get(id).copied().unwrap_or(TargetState::Healthy);
@@ -613,7 +614,7 @@ pub(crate) fn foreign_group(now: Timestamp, cloud: &mut Cloud, namespace: &str) 
             new_instances: Protection::Unprotected,
             ..GroupSettings::in_subnets(BTreeSet::new())
         },
-        target_groups: BTreeSet::new(),
+        traffic_sources: BTreeSet::new(),
         suspended: BTreeMap::new(),
         tags: BTreeMap::from([
             (TAG_CLUSTER.to_owned(), format!("{namespace}/prod")),

@@ -27,6 +27,7 @@ pub(crate) struct Manager {
     pub(crate) hook: LastRead<Option<HookConfig>>,
     other_hooks: BTreeMap<HookName, LifecycleHook>,
     pub(crate) settled_from: Timestamp,
+    pub(crate) confirmed_from: Timestamp,
     ec2_states: BTreeMap<InstanceId, (Ec2State, Timestamp)>,
     /// What AWS announced, as long as it means anything.
     pub(crate) signals: BTreeMap<InstanceId, Signal>,
@@ -63,6 +64,7 @@ impl Manager {
             hook: LastRead::Unknown,
             other_hooks: BTreeMap::new(),
             settled_from: now.plus(SETTLE),
+            confirmed_from: now,
             ec2_states: BTreeMap::new(),
             signals: BTreeMap::new(),
             read_upto: 0,
@@ -188,6 +190,7 @@ impl World {
             recorded_adoption: self.kube.recorded_adoption,
             applied: self.kube.applied.clone(),
             size_decisions_from: manager.settled_from,
+            confirmed_from: manager.confirmed_from,
             launch_failure: manager.shortage.clone(),
             termination_causes: std::collections::BTreeMap::new(),
         }
@@ -426,11 +429,11 @@ impl World {
             Action::Group(GroupAction::ResumeProcesses { processes, .. }) => {
                 self.cloud.resume(processes, now)
             }
-            Action::Group(GroupAction::AttachTargetGroups { target_groups, .. }) => {
-                self.cloud.attach(target_groups, now)
+            Action::Group(GroupAction::AttachTrafficSources { sources, .. }) => {
+                self.cloud.attach(sources, now)
             }
-            Action::Group(GroupAction::DetachTargetGroups { target_groups, .. }) => {
-                self.cloud.detach(target_groups, now)
+            Action::Group(GroupAction::DetachTrafficSources { sources, .. }) => {
+                self.cloud.detach(sources, now)
             }
             Action::Group(GroupAction::PutNotifications { topic, types, .. }) => {
                 self.cloud.notifications.insert(topic.clone(), types.clone());
@@ -642,11 +645,11 @@ pub(crate) fn short(action: &Action) -> String {
             let names: Vec<_> = processes.iter().map(|process| process.name()).collect();
             format!("resume {}", names.join(" "))
         }
-        Action::Group(GroupAction::AttachTargetGroups { target_groups, .. }) => {
-            format!("attach {}", list(target_groups))
+        Action::Group(GroupAction::AttachTrafficSources { sources, .. }) => {
+            format!("attach {}", list(sources))
         }
-        Action::Group(GroupAction::DetachTargetGroups { target_groups, .. }) => {
-            format!("detach {}", list(target_groups))
+        Action::Group(GroupAction::DetachTrafficSources { sources, .. }) => {
+            format!("detach {}", list(sources))
         }
         Action::Group(GroupAction::PutNotifications { topic, types, .. }) => {
             format!("report {} to {topic}", list(types.iter().map(|it| format!("{it:?}"))))

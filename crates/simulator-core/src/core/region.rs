@@ -65,7 +65,7 @@ pub struct Region {
     pub(crate) events: EventLog,
     /// Queues of SQS.
     pub queues: Queues,
-    /// Instances in target groups of Elastic Load Balancing.
+    /// Instances that are registered with traffic sources.
     pub(crate) targets: TargetRegistry,
     /// Parameters of SSM.
     pub parameters: Parameters,

@@ -1,7 +1,8 @@
-//! Instances that are registered in target groups of Elastic Load Balancing.
+//! Instances that are registered with traffic sources: target groups of Elastic Load Balancing and VPC Lattice, and Classic
+//! Load Balancers.
 
-use foo_model::{InstanceId, TargetGroupArn, TargetHealth, TargetState, Timestamp};
-use std::collections::BTreeMap;
+use foo_model::{InstanceId, LatticeTargetGroupArn, TargetHealth, TargetState, Timestamp, TrafficSource};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One registered instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,15 +16,17 @@ pub(crate) struct Target {
 /// The targets of a region.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TargetRegistry {
-    by_group: BTreeMap<TargetGroupArn, BTreeMap<InstanceId, Target>>,
+    by_source: BTreeMap<TrafficSource, BTreeMap<InstanceId, Target>>,
+    /// Target groups of VPC Lattice that another user created. Nothing else of VPC Lattice is simulated.
+    pub(crate) lattice: BTreeSet<LatticeTargetGroupArn>,
     /// States that a test or a user has set.
     pub(crate) set: BTreeMap<InstanceId, TargetState>,
 }
 
 impl TargetRegistry {
     /// Registers an instance; one that is being deregistered is registered again.
-    pub(crate) fn register(&mut self, group: &TargetGroupArn, id: &InstanceId, now: Timestamp) {
-        let targets = self.by_group.entry(group.clone()).or_default();
+    pub(crate) fn register(&mut self, source: &TrafficSource, id: &InstanceId, now: Timestamp) {
+        let targets = self.by_source.entry(source.clone()).or_default();
         let stays = targets.get(id).is_some_and(|target| target.drains_until.is_none());
         if !stays {
             targets.insert(id.clone(), Target { since: now, drains_until: None });
@@ -31,33 +34,33 @@ impl TargetRegistry {
     }
 
     /// Begins to deregister an instance.
-    pub(crate) fn deregister(&mut self, group: &TargetGroupArn, id: &InstanceId, drains_until: Timestamp) {
-        if let Some(target) = self.by_group.get_mut(group).and_then(|targets| targets.get_mut(id)) {
+    pub(crate) fn deregister(&mut self, source: &TrafficSource, id: &InstanceId, drains_until: Timestamp) {
+        if let Some(target) = self.by_source.get_mut(source).and_then(|targets| targets.get_mut(id)) {
             target.drains_until.get_or_insert(drains_until);
         }
     }
 
-    /// Removes an instance from all target groups.
+    /// Removes an instance from all traffic sources.
     pub(crate) fn forget(&mut self, id: &InstanceId) {
-        for targets in self.by_group.values_mut() {
+        for targets in self.by_source.values_mut() {
             targets.remove(id);
         }
         self.set.remove(id);
     }
 
-    /// The targets of a group that are still registered or drain.
+    /// The targets of a traffic source that are still registered or drain.
     pub(crate) fn of(
         &self,
-        group: &TargetGroupArn,
+        source: &TrafficSource,
         now: Timestamp,
     ) -> impl Iterator<Item = (&InstanceId, &Target)> {
         let stays = move |target: &Target| target.drains_until.is_none_or(|until| until > now);
-        self.by_group.get(group).into_iter().flatten().filter(move |(_, target)| stays(target))
+        self.by_source.get(source).into_iter().flatten().filter(move |(_, target)| stays(target))
     }
 
-    /// Whether an instance is registered in a group, and not being deregistered.
-    pub(crate) fn has(&self, group: &TargetGroupArn, id: &InstanceId) -> bool {
-        let target = self.by_group.get(group).and_then(|targets| targets.get(id));
+    /// Whether an instance is registered with a traffic source, and not being deregistered.
+    pub(crate) fn has(&self, source: &TrafficSource, id: &InstanceId) -> bool {
+        let target = self.by_source.get(source).and_then(|targets| targets.get(id));
         target.is_some_and(|target| target.drains_until.is_none())
     }
 }

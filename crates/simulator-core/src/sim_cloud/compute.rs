@@ -76,6 +76,16 @@ impl SimCloud {
         )
         .await
     }
+
+    /// The tags of network interfaces of a version, if EC2 shows it already.
+    async fn interface_tags(&self, id: &LaunchTemplateId, version: &str) -> Result<BTreeMap<String, String>> {
+        let key = TemplateKey::Id(id.clone());
+        let operation = Operation::DescribeLaunchTemplateVersions;
+        self.call(operation, format!("{id} {version}"), |region| {
+            Ok(convert::interface_tags(&region.template_seen(&key)?.version(version)?.data))
+        })
+        .await
+    }
 }
 
 /// EC2's warnings in the adapter's format.
@@ -129,8 +139,10 @@ impl Compute for SimCloud {
         description: &str,
         token: &str,
     ) -> Result<Made<TemplateVersion>> {
-        let source = Some(copy.from.to_string());
-        self.add_version(id, convert::document_of_copy(&copy), source, description, token).await
+        let source = copy.from.to_string();
+        let interface_tags = self.interface_tags(id, &source).await?;
+        let data = convert::document_of_copy(&copy, &interface_tags);
+        self.add_version(id, data, Some(source), description, token).await
     }
 
     async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>> {
@@ -400,6 +412,7 @@ impl Compute for SimCloud {
 }
 
 fn type_info(info: &TypeInfo) -> InstanceTypeInfo {
+    let cards = 0..info.network_cards;
     InstanceTypeInfo {
         instance_type: info.name.clone(),
         vcpus: info.vcpus,
@@ -416,6 +429,10 @@ fn type_info(info: &TypeInfo) -> InstanceTypeInfo {
             // All types are on the Nitro System.
             prefixes: true,
         }),
+        interfaces_per_card: info
+            .interfaces
+            .map(|it| cards.map(|card| (card, it.per_card)).collect())
+            .unwrap_or_default(),
     }
 }
 

@@ -1,9 +1,11 @@
 //! Conversions between `foo_model`'s types and the core's.
 
+use super::overlay;
 use super::requirements;
 use crate::core::document::Document;
 use crate::core::ec2::capacity::CapacityReservation;
 use crate::core::ec2::instances::{Ec2Instance, Market};
+use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::{Template, TemplateKey};
 use crate::core::group::activity::Activity;
 use crate::core::group::model::{Group, LaunchSource, Member, MixedPolicy, Override};
@@ -18,8 +20,8 @@ use foo_model::hook::{HookTarget, LifecycleHook};
 use foo_model::{
     AwsTime, FoundReservation, GroupSettings, HookName, InstancesMix, LaunchTemplate, LaunchTemplateId,
     MixOverride, MixTypes, NetworkInterface, NotificationType, Notifications, OnDemandStrategy,
-    ReservationKind, Seconds, SpotStrategy, TemplateContent, TemplateHashes, TemplateRecord, TemplateVersion,
-    Timestamp, TopicArn, WarmPoolSettings, WarmState,
+    ReservationKind, Seconds, SecurityGroupId, SpotStrategy, TemplateContent, TemplateHashes, TemplateRecord,
+    TemplateVersion, Timestamp, TopicArn, WarmPoolSettings, WarmState,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,8 +40,8 @@ pub(super) fn document_of(content: &TemplateContent) -> Document {
         options,
         user_data,
         tags,
+        interface_tags,
     } = content;
-    let groups = || Document::List(security_groups.iter().map(Document::text).collect());
     let mut document = Document::map()
         .with("imageId", Some(Document::text(image)))
         .with("instanceType", instance_type.as_ref().map(Document::text))
@@ -47,30 +49,20 @@ pub(super) fn document_of(content: &TemplateContent) -> Document {
         .with("userData", encoded(user_data))
         .with("metadataOptions", Some(metadata_options(*metadata)));
     instance_options(&mut document, options);
-    let interfaces: Vec<Document> = options
-        .network_interfaces()
-        .map(|NetworkInterface { device, card, kind, public }| {
-            Document::map()
-                .with("deviceIndex", Some(Document::text(device)))
-                .with("deleteOnTermination", Some(Document::text(true)))
-                .with("groupSet", (!security_groups.is_empty()).then(groups))
-                .with("associatePublicIpAddress", public.map(Document::text))
-                .with("networkCardIndex", card.map(Document::text))
-                .with("interfaceType", kind.map(Document::text))
-        })
-        .collect();
+    let interfaces: Vec<Document> = options.network_interfaces(security_groups).map(interface).collect();
     if !interfaces.is_empty() {
         document.set("networkInterfaceSet", Document::List(interfaces));
-    } else if !security_groups.is_empty() {
-        document.set("securityGroupIdSet", groups());
+    } else if let Some(groups) = ids(security_groups) {
+        document.set("securityGroupIdSet", groups);
     }
     if let Some(profile) = instance_profile {
         let field = if profile.starts_with("arn:") { "arn" } else { "name" };
         document.set("iamInstanceProfile", Document::map().with(field, Some(Document::text(profile))));
     }
-    if !volumes.is_empty() {
-        let volumes = volumes.iter().map(volume).collect();
-        document.set("blockDeviceMappingSet", Document::List(volumes));
+    let of_spec = volumes.iter().map(|it| volume(it, options.overlay.ebs_card(&it.device)));
+    let devices: Vec<Document> = of_spec.chain(overlay::other_devices(&options.overlay, volumes)).collect();
+    if !devices.is_empty() {
+        document.set("blockDeviceMappingSet", Document::List(devices));
     }
     if let Some(foo_model::SpotOptions { max_price }) = spot {
         let options =
@@ -83,32 +75,61 @@ pub(super) fn document_of(content: &TemplateContent) -> Document {
         let market = Document::map().with("marketType", Some(Document::text("capacity-block")));
         document.set("instanceMarketOptions", market);
     }
-    tag_specifications(&mut document, tags);
+    tag_specifications(&mut document, tags, interface_tags);
+    overlay::over(&mut document, &options.overlay);
     document
 }
 
 /// The fields that a copy of a version replaces, as launch template data.
-pub(super) fn document_of_copy(copy: &VersionCopy<'_>) -> Document {
+pub(super) fn document_of_copy(
+    copy: &VersionCopy<'_>,
+    interface_tags: &BTreeMap<String, String>,
+) -> Document {
     let VersionCopy { from: _, user_data, tags } = copy;
     let mut document = Document::map().with("userData", encoded(user_data));
-    tag_specifications(&mut document, tags);
+    tag_specifications(&mut document, tags, interface_tags);
     document
+}
+
+/// The tags of network interfaces of a version with this data.
+pub(super) fn interface_tags(data: &LaunchData) -> BTreeMap<String, String> {
+    data.tags_for("network-interface")
+}
+
+fn ids(groups: &[SecurityGroupId]) -> Option<Document> {
+    (!groups.is_empty()).then(|| Document::List(groups.iter().map(Document::text).collect()))
+}
+
+fn interface(interface: NetworkInterface<'_>) -> Document {
+    let NetworkInterface { device, card, kind, public, groups } = interface;
+    Document::map()
+        .with("deviceIndex", Some(Document::text(device)))
+        .with("deleteOnTermination", Some(Document::text(true)))
+        .with("groupSet", ids(groups))
+        .with("associatePublicIpAddress", public.map(Document::text))
+        .with("networkCardIndex", card.map(Document::text))
+        .with("interfaceType", kind.map(Document::text))
 }
 
 fn encoded(data: &foo_model::UserData) -> Option<Document> {
     (!data.0.is_empty()).then(|| Document::Text(STANDARD.encode(&data.0)))
 }
 
-fn tag_specifications(document: &mut Document, tags: &BTreeMap<String, String>) {
-    if tags.is_empty() {
-        return;
-    }
-    let specs = ["instance", "volume"].into_iter().map(|resource| {
+fn tag_specifications(
+    document: &mut Document,
+    tags: &BTreeMap<String, String>,
+    of_interfaces: &BTreeMap<String, String>,
+) {
+    let all = [("instance", tags), ("volume", tags), ("network-interface", of_interfaces)];
+    let specs = all.into_iter().filter(|(_, tags)| !tags.is_empty()).map(|(resource, tags)| {
         Document::map()
             .with("resourceType", Some(Document::text(resource)))
             .with("tagSet", Some(tag_set(tags)))
     });
-    document.set("tagSpecificationSet", Document::List(specs.collect()));
+    let specs: Vec<Document> = specs.collect();
+    if !specs.is_empty() {
+        document.set("tagSpecificationSet", Document::List(specs));
+    }
 }
 
 fn instance_options(document: &mut Document, options: &foo_model::InstanceOptions) {
@@ -126,6 +147,8 @@ fn instance_options(document: &mut Document, options: &foo_model::InstanceOption
         license_configurations,
         efa: _, // Of the network interfaces.
         bandwidth_weighting,
+        overlay,
+        interfaces: _, // Of the network interfaces.
     } = options;
     let on = || Some(Document::text(true));
     if *detailed_monitoring {
@@ -143,11 +166,12 @@ fn instance_options(document: &mut Document, options: &foo_model::InstanceOption
         document
             .set("creditSpecification", Document::map().with("cpuCredits", Some(Document::text(credits))));
     }
-    let snp = amd_sev_snp.map(|on| Document::text(if on { "enabled" } else { "disabled" }));
+    let switch = |on: bool| Document::text(if on { "enabled" } else { "disabled" });
     let cpu = Document::map()
         .with("coreCount", cores.map(|it| Document::text(it.count)))
         .with("threadsPerCore", cores.map(|it| Document::text(it.threads)))
-        .with("amdSevSnp", snp);
+        .with("amdSevSnp", amd_sev_snp.map(switch))
+        .with("nestedVirtualization", overlay.nested_virtualization.map(switch));
     let foo_model::PrivateDns { hostname, a_record, aaaa_record } = private_dns;
     let names = Document::map()
         .with("hostnameType", hostname.map(|it| Document::text(<&str>::from(it))))
@@ -217,7 +241,8 @@ fn metadata_options(options: foo_model::MetadataOptions) -> Document {
         .with("instanceMetadataTags", Some(Document::text("disabled")))
 }
 
-fn volume(volume: &foo_model::Volume) -> Document {
+/// An EBS volume, on this EBS card.
+fn volume(volume: &foo_model::Volume, card: Option<u32>) -> Document {
     let foo_model::Volume {
         device,
         size_gib,
@@ -239,6 +264,7 @@ fn volume(volume: &foo_model::Volume) -> Document {
         .with("kmsKeyId", kms_key.as_ref().map(Document::text))
         .with("snapshotId", snapshot.as_ref().map(Document::text))
         .with("volumeInitializationRate", initialization_rate.map(Document::text))
+        .with("ebsCardIndex", card.map(Document::text))
         .with("deleteOnTermination", Some(Document::text(!outlives_instance)));
     Document::map().with("deviceName", Some(Document::text(device))).with("ebs", Some(ebs))
 }
@@ -310,7 +336,7 @@ pub(super) fn group_of(group: &Group) -> foo_model::Group {
             new_instances: group.new_instances,
             default_warmup: group.settings.policies.warmup.map(warmup_of),
         },
-        target_groups: group.target_groups.clone(),
+        traffic_sources: group.traffic_sources.clone(),
         suspended: group.suspended.clone(),
         tags: group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect(),
         status: group.status,

@@ -16,7 +16,7 @@ use foo_model::hook::{DRAIN_HOOK, Hooks, LifecycleHook};
 use foo_model::{
     Activity, Decrement, GroupChange, GroupName, GroupSettings, GroupSettingsChange, HookName, InstanceId,
     LaunchTemplateId, NotificationType, Notifications, Process, Protection, TargetGroupArn, Targets,
-    TopicArn, WarmPoolSettings,
+    TopicArn, TrafficSource, WarmPoolSettings,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -94,7 +94,7 @@ impl Groups for SimCloud {
             template,
             mix,
             settings,
-            target_groups,
+            traffic_sources,
             drain_hook: _,
             hooks: _,
             tags,
@@ -109,7 +109,7 @@ impl Groups for SimCloud {
             subnets: subnets.iter().cloned().collect(),
             new_instances: *new_instances,
             tags: group_tags(tags),
-            target_groups: target_groups.clone(),
+            traffic_sources: traffic_sources.clone(),
             settings: convert::settings_of(*default_warmup),
             hooks: spec
                 .lifecycle_hooks()
@@ -174,22 +174,30 @@ impl Groups for SimCloud {
         .await
     }
 
-    async fn attach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()> {
-        if arns.is_empty() {
+    async fn attach_traffic_sources(
+        &self,
+        name: &GroupName,
+        sources: &BTreeSet<TrafficSource>,
+    ) -> Result<()> {
+        if sources.is_empty() {
             return Ok(());
         }
-        self.call_on_group(Operation::AttachTrafficSources, name, format!("{name} {arns:?}"), |region| {
-            region.attach_target_groups(name, arns)
+        self.call_on_group(Operation::AttachTrafficSources, name, format!("{name} {sources:?}"), |region| {
+            region.attach_traffic_sources(name, sources)
         })
         .await
     }
 
-    async fn detach_target_groups(&self, name: &GroupName, arns: &BTreeSet<TargetGroupArn>) -> Result<()> {
-        if arns.is_empty() {
+    async fn detach_traffic_sources(
+        &self,
+        name: &GroupName,
+        sources: &BTreeSet<TrafficSource>,
+    ) -> Result<()> {
+        if sources.is_empty() {
             return Ok(());
         }
-        self.call_on_group(Operation::DetachTrafficSources, name, format!("{name} {arns:?}"), |region| {
-            region.detach_target_groups(name, arns)
+        self.call_on_group(Operation::DetachTrafficSources, name, format!("{name} {sources:?}"), |region| {
+            region.detach_traffic_sources(name, sources)
         })
         .await
     }

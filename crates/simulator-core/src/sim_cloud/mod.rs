@@ -7,6 +7,7 @@ mod errors;
 mod groups;
 mod networks;
 mod objects;
+mod overlay;
 mod queue;
 mod requirements;
 mod roles;
@@ -48,6 +49,7 @@ pub fn plain_content(user_data: &[u8]) -> TemplateContent {
         options: InstanceOptions::default(),
         user_data: UserData(user_data.to_vec()),
         tags: BTreeMap::new(),
+        interface_tags: BTreeMap::new(),
     }
 }
 

@@ -3,7 +3,9 @@
 use super::RegionHandle;
 use crate::core::error::AwsResult;
 use crate::core::network::{NatMishap, NewInterface, NewLoadBalancer};
-use foo_model::{InstanceId, InterfaceId, TargetGroupArn, TargetState, Targets};
+use foo_model::{
+    InstanceId, InterfaceId, LatticeTargetGroupArn, TargetGroupArn, TargetState, Targets, TrafficSource,
+};
 use serde_json::{Value, json};
 
 impl RegionHandle {
@@ -36,7 +38,15 @@ impl RegionHandle {
         self.with(|region| region.put_load_balancer(new))?
     }
 
-    /// Sets the health of an instance in all target groups that it is registered in; `None` lets its checks decide again.
+    /// Adds a target group of VPC Lattice of another user, and returns its ARN.
+    ///
+    /// # Errors
+    /// The name cannot be a region's.
+    pub fn put_lattice_target_group(&self) -> AwsResult<LatticeTargetGroupArn> {
+        self.with(crate::core::Region::put_lattice_target_group)
+    }
+
+    /// Sets the health of an instance behind all traffic sources that it is registered with; `None` lets its checks decide again.
     ///
     /// # Errors
     /// There is no such instance.
@@ -47,6 +57,11 @@ impl RegionHandle {
     /// The health of the targets of a target group; `None` if there is no such target group.
     pub fn target_health(&self, arn: &TargetGroupArn) -> Option<Targets> {
         self.with(|region| region.target_health(arn)).ok().flatten()
+    }
+
+    /// The health of the instances behind a traffic source; `None` if there is no such traffic source.
+    pub fn source_health(&self, source: &TrafficSource) -> Option<Targets> {
+        self.with(|region| region.source_health(source)).ok().flatten()
     }
 
     /// Deletes a part of a network as another user would, even if it is in use.

@@ -109,7 +109,7 @@ fn spec(template: (foo_model::LaunchTemplateId, foo_model::TemplateVersion)) -> 
         template,
         mix: None,
         settings: GroupSettings::in_subnets([crate::core::network::PRIVATE_SUBNETS[0].into()].into()),
-        target_groups: [].into(),
+        traffic_sources: [].into(),
         drain_hook: None,
         hooks: [].into(),
         tags: tags(),

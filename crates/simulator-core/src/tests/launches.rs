@@ -5,7 +5,7 @@ use crate::core::document::Document;
 use crate::core::ec2::instances::Market;
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::TemplateKey;
-use crate::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS};
+use crate::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP};
 use crate::core::rules::group::operations::GroupUpdate;
 use crate::core::rules::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
 use crate::core::settings::TemplateCheck;
@@ -176,6 +176,56 @@ fn settings_that_contradict_each_other_or_the_type_are_refused() {
     }
 }
 
+/// EC2 API Reference, RequestLaunchTemplateData; EC2 User Guide, "Change instance termination protection".
+#[test]
+fn rare_settings_of_a_launch_template_are_kept_and_refused_where_ec2_does_not_have_them() {
+    let map = |fields: &[(&str, &str)]| {
+        fields.iter().fold(Document::map(), |map, (name, value)| map.with(name, Some(Document::text(value))))
+    };
+    let list = |items: &[&[(&str, &str)]]| Document::List(items.iter().map(|fields| map(fields)).collect());
+    let on = || Document::text(true);
+    let spot = || ("instanceMarketOptions", map(&[("marketType", "spot")]));
+    let protected = || ("disableApiTermination", on());
+    let nested = || ("cpuOptions", map(&[("nestedVirtualization", "enabled")]));
+    let omitted: &[(&str, &str)] = &[("deviceName", "/dev/xvdb"), ("noDevice", "")];
+    let of_instance: &[(&str, &str)] = &[("deviceName", "/dev/xvdb"), ("virtualName", "ephemeral0")];
+    let devices = |items: &[&[(&str, &str)]]| ("blockDeviceMappingSet", list(items));
+    let secondary =
+        |field, value| ("secondaryInterfaceSet", list(&[&[("secondarySubnetId", "ss-1"), (field, value)]]));
+    let tags = |kind| ("tagSpecificationSet", list(&[&[("resourceType", kind)]]));
+    for (fields, refused) in [
+        (vec![("ebsOptimized", on()), ("disableApiStop", on()), protected()], None),
+        (vec![protected(), spot()], Some("Spot Instances have no termination protection")),
+        (vec![("disableApiStop", on()), spot()], None),
+        (vec![nested()], Some("The m7i.large instance type does not support nested virtualization")),
+        (vec![nested(), ("instanceType", Document::text("m8i.large"))], None),
+        (vec![devices(&[omitted])], None),
+        (vec![devices(&[of_instance])], None),
+        (vec![devices(&[omitted, of_instance])], Some("more than one block-device mapping")),
+        (vec![secondary("deleteOnTermination", "true")], None),
+        (
+            vec![secondary("deleteOnTermination", "false")],
+            Some("Value (false) for parameter deleteOnTermination"),
+        ),
+        (vec![secondary("interfaceType", "efa")], Some("Value (efa) for parameter interfaceType")),
+        (vec![tags("network-interface")], None),
+        (vec![tags("launch-template")], Some("not a valid taggable resource type")),
+    ] {
+        let scene = scene();
+        let mut document = data("m7i.large").document;
+        for (name, value) in &fields {
+            document.set(name, value.clone());
+        }
+        let mut new = scene.pool((0, 1, 1));
+        new.source = Some(source(&scene.template_of("own", LaunchData { document }), None));
+        match (scene.create(new), refused) {
+            (Ok(()), None) => {}
+            (Err(error), Some(text)) => assert!(error.message.contains(text), "{fields:?}: {error:?}"),
+            (created, _) => panic!("{fields:?}: {created:?}"),
+        }
+    }
+}
+
 /// EC2 User Guide, "Network interfaces" and "Elastic Fabric Adapter".
 #[test]
 fn network_interfaces_that_the_type_does_not_support_are_refused() {
@@ -185,12 +235,17 @@ fn network_interfaces_that_the_type_does_not_support_are_refused() {
             .with("deviceIndex", Some(Document::text(device)))
             .with("interfaceType", Some(Document::text(kind)))
     };
+    let plain = |count: u32| -> Vec<Document> {
+        (0..count).map(|device| interface(0, device, "interface")).collect()
+    };
     let public = || interface(0, 0, "efa").with("associatePublicIpAddress", Some(Document::text(false)));
     for (kind, interfaces, refused) in [
         ("p4d.24xlarge", (0..4).map(|card| interface(card, u32::from(card > 0), "efa")).collect(), None),
         ("p4d.24xlarge", vec![interface(0, 0, "interface"), interface(1, 1, "efa-only")], None),
         ("m7i.large", vec![interface(0, 0, "interface"), interface(0, 1, "interface")], None),
         ("m7i.large", vec![interface(0, 0, "efa")], Some("The m7i.large instance type supports 0")),
+        ("m7i.large", plain(3), None),
+        ("m7i.large", plain(4), Some("Interface count 4 exceeds the limit for m7i.large")),
         ("m7i.large", vec![interface(1, 1, "interface")], Some("is not a network card index")),
         ("p4d.24xlarge", vec![interface(0, 0, "efa"), interface(0, 0, "efa")], Some("unique device index")),
         ("p4d.24xlarge", vec![interface(0, 0, "efa-only")], Some("cannot be efa-only")),
@@ -234,6 +289,36 @@ fn a_template_decides_on_host_names_and_public_addresses() {
         scene.with(|region| region.instances.get(&id).and_then(|it| it.addresses.clone())).expect("it runs");
     assert_eq!(addresses.private_dns, format!("{id}.eu-central-1.compute.internal"));
     assert!(addresses.public.is_some());
+}
+
+/// EC2 User Guide, "Amazon EC2 instance IP addressing"; Service Authorization Reference, "Amazon EC2": RunInstances.
+#[test]
+fn several_network_interfaces_get_no_public_address_and_their_security_groups_have_to_exist() {
+    let launched = |group: &str| {
+        let scene = scene();
+        let mut document = Document::map();
+        for field in ["imageId", "instanceType"] {
+            document.set(field, data("m7i.large").document.get(&[field]).expect("it is there").clone());
+        }
+        let interface = |device: u32, group: &str| {
+            Document::map()
+                .with("deviceIndex", Some(Document::text(device)))
+                .with("groupSet", Some(Document::List(vec![Document::text(group)])))
+        };
+        let interfaces = vec![interface(0, SECURITY_GROUP), interface(1, group)];
+        document.set("networkInterfaceSet", Document::List(interfaces));
+        let mut new = scene.pool((0, 1, 1));
+        new.subnets = vec![PUBLIC_SUBNETS[0].into()];
+        new.source = Some(source(&scene.template_of("own", LaunchData { document }), None));
+        scene.create(new).map_err(|error| error.message)?;
+        scene.wait(30);
+        let id = scene.in_service().remove(0);
+        let addresses = scene.with(|region| region.instances.get(&id).and_then(|it| it.addresses.clone()));
+        Ok::<_, String>(addresses.expect("it runs").public)
+    };
+    assert_eq!(launched(SECURITY_GROUP), Ok(None));
+    let refused = launched("sg-none").unwrap_err();
+    assert!(refused.contains("The security group 'sg-none' does not exist"), "{refused}");
 }
 
 /// "A template in use can be deleted: launches then fail." A deregistered image likewise.

@@ -168,7 +168,7 @@ fn perform(scene: &Scene, act: &Act) {
                 new_instances: protection(protected),
                 tags: BTreeMap::new(),
                 settings: SettingsChange::default(),
-                target_groups: [].into(),
+                traffic_sources: [].into(),
                 hooks: Vec::new(),
             });
         }

@@ -119,7 +119,7 @@ impl Scene {
             subnets: PRIVATE_SUBNETS.map(SubnetId::from).to_vec(),
             new_instances: Protection::Unprotected,
             tags: BTreeMap::<String, GroupTag>::new(),
-            target_groups: [].into(),
+            traffic_sources: [].into(),
             settings: SettingsChange::default(),
             hooks: Vec::new(),
         }

@@ -4,10 +4,12 @@ use super::scene::REGION;
 use crate::core::catalogue::IMAGE_X86_64;
 use crate::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP, VPC};
 use crate::{SimCloud, Simulator, SimulatorConfig, plain_content};
-use foo_cloud::{Compute as _, Described, ErrorKind, FoundGroups, Groups as _, InstanceState, NetworkQuery};
+use foo_cloud::{
+    Compute as _, Described, ErrorKind, FoundGroups, Groups as _, InstanceState, NetworkQuery, VersionCopy,
+};
 use foo_model::{
     ActivityStatus, Decrement, GroupChange, GroupName, GroupSettings, LifecycleState, NewGroup, Process,
-    SubnetId, TemplateContent, TemplateHashes, TemplateVersion,
+    SubnetId, TemplateContent, TemplateHashes, TemplateVersion, UserData,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -29,6 +31,25 @@ fn world() -> (Simulator, SimCloud) {
     let sim = Simulator::new(SimulatorConfig::stepped());
     let cloud = sim.cloud(REGION, "manager");
     (sim, cloud)
+}
+
+#[tokio::test]
+async fn a_copied_version_keeps_the_tags_of_network_interfaces() {
+    for interface_tags in [BTreeMap::new(), [("team".to_owned(), "a".to_owned())].into()] {
+        let (sim, cloud) = world();
+        let source = TemplateContent { interface_tags: interface_tags.clone(), ..content("m7i.large") };
+        let (id, from) = cloud.create_template("pool", &source, "d", &tags(), "t").await.expect("made").made;
+        let (user_data, tags) = (UserData(b"#!/bin/sh".to_vec()), tags());
+        let copy = VersionCopy { from, user_data: &user_data, tags: &tags };
+        let copied = cloud.copy_template_version(&id, copy, "d", "u").await.expect("made").made;
+        let template = sim.region(REGION).templates().remove(0);
+        let of = |kind: &str| template.versions[&copied].data.tags_for(kind);
+        assert_eq!((of("instance"), of("volume")), (tags.clone(), tags.clone()));
+        assert_eq!(of("network-interface"), interface_tags);
+        let unknown = VersionCopy { from: TemplateVersion(9), user_data: &user_data, tags: &tags };
+        let refused = cloud.copy_template_version(&id, unknown, "d", "v").await.expect_err("no source");
+        assert_eq!(refused.kind, ErrorKind::NotFound);
+    }
 }
 
 #[tokio::test]
@@ -56,7 +77,7 @@ async fn a_pool_lives_and_dies() {
         template: (template.clone(), first),
         mix: None,
         settings: GroupSettings::in_subnets(PRIVATE_SUBNETS.map(SubnetId::from).into()),
-        target_groups: [].into(),
+        traffic_sources: [].into(),
         drain_hook: None,
         hooks: [].into(),
         tags: tags(),
@@ -159,7 +180,7 @@ async fn pages_and_tags() {
             template: (template.clone(), version),
             mix: None,
             settings: GroupSettings::in_subnets([PRIVATE_SUBNETS[0].into()].into()),
-            target_groups: [].into(),
+            traffic_sources: [].into(),
             drain_hook: None,
             hooks: [].into(),
             tags: if n % 2 == 0 { tags() } else { BTreeMap::new() },

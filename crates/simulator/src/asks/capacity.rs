@@ -73,7 +73,7 @@ fn with_tags(asked: Ask, tags: Option<&BTreeMap<String, String>>) -> Ask {
     tags.into_iter().fold(asked, |asked, tags| asked.on_resource(Service::Ec2, tags))
 }
 
-/// Placement group, reservation and snapshots of a launch, by kind and name; resources of other services by ARN.
+/// Placement group, reservation, snapshots and secondary subnets of a launch, by kind and name; resources of other services by ARN.
 pub(super) fn of_launch(region: &Region, data: &LaunchData) -> Vec<(Option<&'static str>, String)> {
     let text = |path: &[&str]| data.document.get_text(path).map(str::to_owned);
     let id = text(&["placement", "groupId"]);
@@ -88,6 +88,9 @@ pub(super) fn of_launch(region: &Region, data: &LaunchData) -> Vec<(Option<&'sta
     let mut all: Vec<_> = group.map(|name| (Some("placement-group"), name)).into_iter().collect();
     all.extend(target("capacityReservationId").map(|id| (Some("capacity-reservation"), id)));
     all.extend(snapshots.map(|id| (Some("snapshot"), id)));
+    let interfaces = data.document.get_list(&["secondaryInterfaceSet"]).iter();
+    let subnets = interfaces.filter_map(|it| it.get_text(&["secondarySubnetId"])).map(str::to_owned);
+    all.extend(subnets.map(|id| (Some("secondary-subnet"), id)));
     let hosts = text(&["placement", "hostResourceGroupArn"]);
     let arns = hosts.into_iter().chain(target("capacityReservationResourceGroupArn")).chain(licenses);
     all.extend(arns.map(|arn| (None, arn)));

@@ -79,7 +79,7 @@ fn asks_of(region: &Region, template: &Template, spec: &Params, subnets: &[Strin
     asks.extend(subnets.iter().map(|id| within(id).unwrap_or_else(|| on("subnet", id))));
     let Ok(version) = template.version(spec.text("Version").unwrap_or("$Default")) else { return asks };
     let data: &LaunchData = &version.data;
-    let groups = data.security_groups();
+    let groups = data.all_security_groups();
     asks.extend(
         groups
             .iter()

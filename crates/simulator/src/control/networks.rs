@@ -33,6 +33,7 @@ pub(super) fn of_region(region: &RegionHandle, method: &Method, path: &[&str], b
         ("DELETE", ["network", id]) => done(region.delete_as_another_user(id)),
         ("POST", ["network-interfaces"]) => created_id(region.put_foreign_interface(parse(body)?)),
         ("POST", ["load-balancers"]) => created_id(region.put_load_balancer(parse(body)?)),
+        ("POST", ["lattice-target-groups"]) => created_id(region.put_lattice_target_group()),
         ("POST", ["volumes"]) => create_volume(region, parse(body)?),
         ("DELETE", ["volumes", id]) => {
             removed(region.delete_volume(id).map_err(|error| ControlError::Bad(error.to_string()))?)

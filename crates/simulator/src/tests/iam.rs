@@ -368,6 +368,8 @@ async fn a_launch_uses_only_capacity_that_the_policy_has() {
     for (all, some, fields, made) in [
         ("placement-group/*", "placement-group/ne*", "Placement.GroupName=near", true),
         ("placement-group/*", "placement-group/far", "Placement.GroupName=near", false),
+        ("secondary-subnet/*", "secondary-subnet/ss-1", "SecondaryInterface.1.SecondarySubnetId=ss-1", true),
+        ("secondary-subnet/*", "secondary-subnet/ss-2", "SecondaryInterface.1.SecondarySubnetId=ss-1", false),
         (":group/*", ":group/near", hosts.as_str(), true),
         (":group/*", ":group/far", hosts.as_str(), false),
         ("license-configuration:*", "license-configuration:lic-1", license.as_str(), true),

@@ -29,7 +29,7 @@ async fn a_thousand_groups_are_quick_to_read() {
             new_instances: Protection::Protected,
             tags: BTreeMap::new(),
             settings: SettingsChange::default(),
-            target_groups: [].into(),
+            traffic_sources: [].into(),
             hooks: Vec::new(),
         };
         scene.create(new).expect("a group");

@@ -17,6 +17,7 @@ use anyhow::{Context as _, Result, bail};
 use std::path::Path;
 
 pub use file::Generated;
+pub use pictures::{Axis, Join, Line, Mark, Plot, Scale, short};
 
 /// All generated files, in a fixed order.
 pub fn files() -> Result<Vec<Generated>> {

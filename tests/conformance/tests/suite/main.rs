@@ -6,6 +6,7 @@ mod eks;
 mod judge;
 mod networks;
 mod page;
+mod probe;
 mod sdk;
 
 /// Where the tests install what they need.

@@ -44,7 +44,7 @@ pub(crate) struct World {
 
 #[derive(Deserialize)]
 pub(crate) struct Place {
-    endpoint: String,
+    pub(crate) endpoint: String,
     image: String,
     subnets: Vec<String>,
     security_group: String,
@@ -120,6 +120,7 @@ impl World {
             options: InstanceOptions::default(),
             user_data: UserData(b"#!/bin/sh\n".to_vec()),
             tags: BTreeMap::new(),
+            interface_tags: BTreeMap::new(),
         }
     }
 
@@ -179,7 +180,7 @@ impl World {
             template: (id.clone(), TemplateVersion(1)),
             mix: None,
             settings: GroupSettings::in_subnets(self.subnets()),
-            target_groups: [].into(),
+            traffic_sources: [].into(),
             drain_hook: None,
             hooks: [].into(),
             tags: tags(),

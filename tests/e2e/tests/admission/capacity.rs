@@ -1,6 +1,6 @@
 //! Reserved and special capacity of pools: what EC2 would refuse is refused at once.
 
-use crate::server::{Kind, on_server, pool, with};
+use super::server::{Kind, on_server, pool, with};
 use serde_json::{Value, json};
 
 /// Every attribute that a user may write.

@@ -1,6 +1,6 @@
 //! What `kubectl get` shows.
 
-use crate::server::{Kind, cluster, on_server, pool};
+use super::server::{Kind, cluster, on_server, pool};
 use serde_json::json;
 
 /// The columns of a table with their first row's cells. Cells are found by the position of their headings: some are

@@ -1,6 +1,6 @@
 //! Objects that a page shows are accepted as they stand there.
 
-use crate::server::on_server;
+use super::server::on_server;
 use anyhow::{Context as _, ensure};
 
 /// The objects of a page, as it shows them.

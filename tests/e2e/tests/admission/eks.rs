@@ -1,6 +1,6 @@
 //! FooControlPlanes in mode eks: what EKS cannot have, and what it cannot change, is refused when it is written.
 
-use crate::server::{Kind, Server, on_server, with};
+use super::server::{Kind, Server, on_server, with};
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 

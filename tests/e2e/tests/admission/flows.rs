@@ -1,6 +1,6 @@
 //! At which priority the API server handles the managers' requests (API Priority and Fairness).
 
-use crate::server::{Server, on_server};
+use super::server::{Server, on_server};
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::SOON;
 use foo_testbed::{Probe, wait_until};

@@ -1,6 +1,6 @@
 //! FooNodeConfigs: what a family of operating systems cannot have is refused when it is written.
 
-use crate::server::{Kind, Server, on_server, with};
+use super::server::{Kind, Server, on_server, with};
 use anyhow::Result;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! The policy that keeps templates as they are.
 
-use crate::server::{Kind, Server, cluster, is_refusal, on_server, pool, with};
+use super::server::{Kind, Server, cluster, is_refusal, on_server, pool, with};
 use anyhow::Result;
 use kube::api::{DynamicObject, PostParams};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Every rule: what breaks it is refused with its message, what is just within it is accepted.
 
-use crate::server::{Kind, cluster, is_refusal, on_server, pool, with};
+use super::server::{Kind, cluster, is_refusal, on_server, pool, with};
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -49,6 +49,27 @@ fn full_pool() -> Value {
         "placement": {"groupName": "a group (1)", "partitionNumber": 7},
         "capacityReservation": {"preference": "open"},
         "licenseConfigurations": ["arn:aws:license-manager:eu-central-1:123456789012:license-configuration:lic-0a"],
+        "launchTemplateOverlay": {
+            "BlockDeviceMappings": [
+                {"DeviceName": "/dev/xvdb", "Ebs": {"EbsCardIndex": 1}},
+                {"DeviceName": "/dev/xvdc", "NoDevice": ""},
+                {"DeviceName": "/dev/xvdd", "VirtualName": "ephemeral23"},
+            ],
+            "CpuOptions": {"NestedVirtualization": "disabled"},
+            "DisableApiStop": true,
+            "DisableApiTermination": false,
+            "EbsOptimized": true,
+            "InstanceInitiatedShutdownBehavior": "terminate",
+            "KernelId": "aki-0a",
+            "MaintenanceOptions": {"AutoRecovery": "disabled"},
+            "RamDiskId": "ari-0a",
+            "SecondaryInterfaces": [{
+                "DeviceIndex": 1, "NetworkCardIndex": 2, "PrivateIpAddressCount": 3, "SecondarySubnetId": "ss-0a",
+            }],
+            "TagSpecifications": [
+                {"ResourceType": "network-interface", "Tags": [{"Key": "team", "Value": "platform"}, {"Key": "a b", "Value": ""}]},
+            ],
+        },
         "subnets": [{"id": "subnet-1"}, {"tags": {"tier": "private", "team": ""}}],
         "scaleIn": {"policy": "Newest", "maxConcurrentDrains": 3, "stabilizationSeconds": 30},
         "rollout": {
@@ -67,6 +88,8 @@ fn full_pool() -> Value {
             "enabled": false, "maxInFlight": "10%", "unhealthyLimit": 3, "joinTimeoutSeconds": 0,
         },
         "targetGroups": ["arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/web/0123456789abcdef"],
+        "classicLoadBalancers": ["legacy-Web1"],
+        "vpcLatticeTargetGroups": ["arn:aws:vpc-lattice:eu-central-1:123456789012:targetgroup/tg-0123456789abcdef0"],
         "targetHealth": {
             "requiredForAvailability": false, "replaceUnhealthy": false, "gracePeriodSeconds": 60,
         },
@@ -187,6 +210,8 @@ fn a_full_object_of_each_kind_is_stored_as_it_was_written() {
             json!({
                 "mixedInstances": null, "instanceType": "m7i.large",
                 "warmPool": {"minSize": 1, "maxPreparedCapacity": 5, "state": "Running"},
+                "associatePublicIPAddress": null,
+                "networkInterfaces": [{"networkCard": 1, "count": 2, "securityGroups": [{"id": "sg-1"}, {"tags": {"a": "b"}}]}],
             }),
         );
         let in_block = with(
@@ -679,6 +704,17 @@ fn options_of_instances_that_contradict_each_other_are_refused_at_once() {
                 json!({"instanceType": null, "efa": {}, "mixedInstances": {"overrides": [{"instanceType": "p5.48xlarge"}]}}),
                 "efa needs instanceType",
             ),
+            (json!({"networkInterfaces": [{"count": 0}]}), "count"),
+            (json!({"networkInterfaces": [{"networkCard": 64}]}), "networkCard"),
+            (
+                json!({"networkInterfaces": [{"securityGroups": [{"id": "sg-1", "tags": {"a": "b"}}]}]}),
+                "set either id or tags",
+            ),
+            (json!({"networkInterfaces": vec![json!({}); 33]}), "networkInterfaces"),
+            (
+                json!({"networkInterfaces": [{}], "associatePublicIPAddress": false}),
+                "associatePublicIPAddress cannot be combined with networkInterfaces",
+            ),
             (json!({"tenancy": "host"}), "tenancy"),
             (
                 json!({"autoscaling": {"minSize": 0, "maxSize": 1, "defaultInstanceWarmupSeconds": 3601}}),
@@ -704,10 +740,95 @@ fn options_of_instances_that_contradict_each_other_are_refused_at_once() {
             json!({"bandwidthWeighting": "default"}),
             json!({"bandwidthWeighting": "ebs-1"}),
             json!({"instanceType": "p5.48xlarge", "efa": {}}),
+            json!({"instanceType": "p5.48xlarge", "efa": {}, "networkInterfaces": [{"networkCard": 4}, {"networkCard": 8}]}),
+            json!({"networkInterfaces": [], "associatePublicIPAddress": true}),
+            json!({"instanceType": null, "mixedInstances": mix(), "networkInterfaces": [{"count": 2}]}),
             json!({
                 "instanceType": "g5.48xlarge", "efa": {"interfaces": 1, "primary": "EFA"}, "associatePublicIPAddress": true,
             }),
             json!({"instanceType": "p5.48xlarge", "efa": {"interfaces": 4, "primary": "Interface", "others": "EFAOnly"}}),
+        ] {
+            server.accepts(Kind::MachinePool, &with(pool(), right)).await?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn the_overlay_has_only_what_ec2_auto_scaling_can_launch_with() {
+    on_server(async |server| {
+        let over = |fields: Value| json!({ "launchTemplateOverlay": fields });
+        let device = |fields: Value| {
+            let named = with(json!({"DeviceName": "/dev/xvdb"}), fields);
+            over(json!({"BlockDeviceMappings": [named]}))
+        };
+        let volume = json!({"volumes": [{"deviceName": "/dev/xvdb", "sizeGiB": 1}]});
+        let beside_volume = |fields: Value| with(device(fields), volume.clone());
+        let tagged = |key: &str, value: &str| {
+            let tag = json!({"Key": key, "Value": value});
+            over(json!({"TagSpecifications": [{"ResourceType": "network-interface", "Tags": [tag]}]}))
+        };
+        let half = json!({
+            "instanceType": null,
+            "mixedInstances": {"overrides": [{"instanceType": "m7i.large"}], "onDemandPercentage": 50},
+        });
+        let (terminates, stops) =
+            (over(json!({"DisableApiTermination": true})), over(json!({"DisableApiStop": true})));
+        let further = json!({"networkInterfaces": [{}]});
+        // The pool has 30 tags, whose keys begin with `a`, and network interfaces have 11.
+        let many_tags = |beginning: &str, fields: &Value| {
+            let own: Value =
+                (0..30).map(|n| (format!("a{n}"), json!(""))).collect::<serde_json::Map<_, _>>().into();
+            let tags: Vec<Value> =
+                (0..11).map(|n| json!({"Key": format!("{beginning}{n}"), "Value": "b"})).collect();
+            let overlay =
+                over(json!({"TagSpecifications": [{"ResourceType": "network-interface", "Tags": tags}]}));
+            with(with(overlay, json!({ "tags": own })), fields.clone())
+        };
+        let one_of = "set exactly one of Ebs, NoDevice and VirtualName";
+        let unprotected = "EC2 has no termination protection for spot instances";
+        let not_stopped = "DisableApiStop cannot be combined with a warm pool of stopped instances";
+        for (wrong, message) in [
+            (device(json!({})), one_of),
+            (device(json!({"NoDevice": "", "VirtualName": "ephemeral0"})), one_of),
+            (device(json!({"NoDevice": "yes"})), "NoDevice"),
+            (device(json!({"VirtualName": "ephemeral24"})), "should match"),
+            (device(json!({"Ebs": {}})), "EbsCardIndex"),
+            (beside_volume(json!({"NoDevice": ""})), "a device of volumes can have Ebs"),
+            (beside_volume(json!({"VirtualName": "ephemeral0"})), "a device of volumes can have Ebs"),
+            (over(json!({"KernelId": "ami-1"})), "should match"),
+            (over(json!({"RamDiskId": "aki-1"})), "should match"),
+            (
+                over(json!({"InstanceInitiatedShutdownBehavior": "hibernate"})),
+                "InstanceInitiatedShutdownBehavior",
+            ),
+            (over(json!({"MaintenanceOptions": {"AutoRecovery": "enabled"}})), "AutoRecovery"),
+            (over(json!({"CpuOptions": {"NestedVirtualization": "on"}})), "NestedVirtualization"),
+            (over(json!({"SecondaryInterfaces": [{"DeviceIndex": 0}]})), "SecondarySubnetId"),
+            (over(json!({"SecondaryInterfaces": [{"SecondarySubnetId": "subnet-1"}]})), "should match"),
+            (over(json!({"TagSpecifications": [{"ResourceType": "instance", "Tags": []}]})), "ResourceType"),
+            (tagged("aws:a", "b"), "tags must not begin with aws:"),
+            (tagged("infrastructure.foo.com/cluster", "b"), "tags must not begin with aws:"),
+            (tagged("a\n", "b"), "should match"),
+            (with(terminates.clone(), json!({"spot": {}})), unprotected),
+            (with(half.clone(), terminates.clone()), unprotected),
+            (with(stops.clone(), json!({"warmPool": {"minSize": 1}})), not_stopped),
+            (many_tags("b", &further), "together they can have 40 keys"),
+        ] {
+            server.refuses(Kind::MachinePool, with(pool(), wrong), message).await?;
+        }
+        for right in [
+            over(json!({})),
+            device(json!({"Ebs": {"EbsCardIndex": 0}})),
+            beside_volume(json!({"Ebs": {"EbsCardIndex": 0}})),
+            tagged("team", ""),
+            terminates,
+            with(over(json!({"DisableApiTermination": false})), json!({"spot": {}})),
+            with(half, over(json!({"DisableApiTermination": false}))),
+            with(stops.clone(), json!({"warmPool": {"minSize": 1, "state": "Running"}})),
+            with(stops, json!({"spot": {}})),
+            many_tags("a", &further),
+            many_tags("b", &json!({})),
         ] {
             server.accepts(Kind::MachinePool, &with(pool(), right)).await?;
         }
@@ -724,12 +845,23 @@ fn target_groups_are_arns_of_target_groups_and_health_needs_them() {
         let balancer =
             "arn:aws:elasticloadbalancing:eu-central-1:123456789012:loadbalancer/net/web/0123456789abcdef";
         let needed = "targetHealth needs targetGroups";
+        let lattice = |n: usize| format!("arn:aws:vpc-lattice:eu-central-1:123456789012:targetgroup/tg-{n}");
+        let of_lattice = |arns: Value| with(pool(), json!({"vpcLatticeTargetGroups": arns}));
+        let classic = |names: Value| with(pool(), json!({"classicLoadBalancers": names}));
         for (wrong, message) in [
             (groups(json!([balancer])), "targetGroups"),
             (groups(json!(["web"])), "targetGroups"),
             (groups(json!([arn, arn])), "Duplicate"),
             (with(pool(), json!({"targetHealth": {}})), needed),
             (with(groups(json!([])), json!({"targetHealth": {}})), needed),
+            (with(classic(json!(["web"])), json!({"targetHealth": {}})), needed),
+            (with(of_lattice(json!([lattice(1)])), json!({"targetHealth": {}})), needed),
+            (classic(json!(["-web"])), "classicLoadBalancers"),
+            (classic(json!(["a".repeat(33)])), "classicLoadBalancers"),
+            (classic(json!(["web", "web"])), "Duplicate"),
+            (of_lattice(json!([arn])), "vpcLatticeTargetGroups"),
+            (groups(json!([lattice(1)])), "targetGroups"),
+            (of_lattice(json!((0..6).map(lattice).collect::<Vec<_>>())), "vpcLatticeTargetGroups"),
             (
                 with(groups(json!([arn])), json!({"targetHealth": {"gracePeriodSeconds": -1}})),
                 "gracePeriodSeconds",
@@ -737,7 +869,12 @@ fn target_groups_are_arns_of_target_groups_and_health_needs_them() {
         ] {
             server.refuses(Kind::MachinePool, wrong, message).await?;
         }
-        for right in [groups(json!([])), with(groups(json!([arn])), json!({"targetHealth": {}}))] {
+        for right in [
+            groups(json!([])),
+            with(groups(json!([arn])), json!({"targetHealth": {}})),
+            classic(json!([])),
+            of_lattice(json!((0..5).map(lattice).collect::<Vec<_>>())),
+        ] {
             server.accepts(Kind::MachinePool, &right).await?;
         }
         Ok(())

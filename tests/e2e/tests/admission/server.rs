@@ -1,4 +1,4 @@
-//! An API server with our CRDs, shared by all tests of the binary, and asking it what it would accept.
+//! An API server with our CRDs, shared by all tests of `admission`, and asking it what it would accept.
 
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::{REGION, SOON};

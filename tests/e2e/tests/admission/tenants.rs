@@ -1,7 +1,7 @@
 //! What a tenant, or a thief of the manager's token, tries at the API server: it is refused by policies and rules,
 //! and what they must let pass, passes.
 
-use crate::server::{Kind, Server, cluster, is_refusal, on_server, pool, with};
+use super::server::{Kind, Server, cluster, is_refusal, on_server, pool, with};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
@@ -661,6 +661,7 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
                 {"deviceName": "/dev/xvdb", "sizeGiB": 20, "encrypted": true, "kmsKeyID": "alias/team-a"},
                 {"deviceName": "/dev/xvdc", "sizeGiB": 20, "snapshotID": "snap-0a"},
             ],
+            "networkInterfaces": [{}, {"securityGroups": [{"id": "sg-1"}]}],
             "userDataStorage": {"s3": {"bucket": "team-a-data"}},
             "placement": {"groupName": "near"}, "capacityReservation": {"id": "cr-0a"},
             "lifecycleHooks": [{
@@ -722,11 +723,23 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
                 "a subnet is not named by its id, or not allowed in this namespace: subnet-1",
             ),
             (
+                json!({
+                    "launchTemplateOverlay": {"SecondaryInterfaces": [{"SecondarySubnetId": "ss-1"}]}, "maxSize": 1,
+                }),
+                "a subnet is not named by its id, or not allowed in this namespace: subnet-1",
+            ),
+            (
                 json!({"securityGroups": [{"id": "sg-2"}], "maxSize": 1}),
                 "a security group is not named by its id, or not allowed in this namespace: sg-1",
             ),
             (
                 json!({"securityGroups": [{"tags": {"a": "b"}}], "maxSize": 1}),
+                "a security group is not named by its id, or not allowed in this namespace: sg-1",
+            ),
+            (
+                json!({
+                    "networkInterfaces": [{}, {"securityGroups": [{"id": "sg-1"}, {"id": "sg-2"}]}], "maxSize": 1,
+                }),
                 "a security group is not named by its id, or not allowed in this namespace: sg-1",
             ),
             (
@@ -752,6 +765,10 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
                     "targetGroups": ["arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/b/0a"], "maxSize": 1,
                 }),
                 "targetgroup/b/0a is not allowed in this namespace",
+            ),
+            (
+                json!({"classicLoadBalancers": ["team-b"], "maxSize": 1}),
+                "target group or load balancer team-b is not allowed in this namespace",
             ),
             (
                 json!({"lifecycleHooks": [hook_of("team-b", "team-a")], "maxSize": 1}),

@@ -212,11 +212,11 @@ impl Executor<'_> {
                 let processes: Vec<Process> = processes.iter().copied().collect();
                 self.cloud.resume_processes(name, &processes).await?;
             }
-            GroupAction::AttachTargetGroups { name, target_groups } => {
-                self.cloud.attach_target_groups(name, target_groups).await?;
+            GroupAction::AttachTrafficSources { name, sources } => {
+                self.cloud.attach_traffic_sources(name, sources).await?;
             }
-            GroupAction::DetachTargetGroups { name, target_groups } => {
-                self.cloud.detach_target_groups(name, target_groups).await?;
+            GroupAction::DetachTrafficSources { name, sources } => {
+                self.cloud.detach_traffic_sources(name, sources).await?;
             }
             GroupAction::PutNotifications { name, topic, types } => {
                 self.cloud.put_notifications(name, topic, types).await?;

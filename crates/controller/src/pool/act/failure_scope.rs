@@ -2,8 +2,10 @@
 //! in the same way. All others are carried out, so that one Machine that a policy protects, or one instance
 //! that AWS refuses to terminate, does not delay the others.
 
+use super::operations::operation_of;
 use crate::pool::pass::ActionFailure;
-use foo_cloud::ErrorKind;
+use foo_cloud::{ErrorKind, Operation};
+use foo_model::operation::Priority;
 use foo_model::{Decrement, MachineName};
 use foo_planner::Action;
 use foo_planner::action::{
@@ -23,9 +25,9 @@ enum Skip {
     Everything,
     /// All further calls to AWS.
     Aws,
-    /// All further calls to AWS except heartbeats: without them AWS terminates an instance whose Machine
-    /// drains, and each concerns one instance only.
-    Throttled,
+    /// All further calls to AWS of this priority and less urgent ones, except heartbeats and completions of lifecycle
+    /// actions: without a heartbeat AWS terminates an instance whose Machine drains, and each concerns one instance only.
+    Throttled(Priority),
     /// All further actions of this kind.
     Kind(ActionKind),
     /// All further actions on this Machine and FooMachine.
@@ -53,7 +55,7 @@ impl Skips {
             }
             ActionFailure::Cloud(error) => {
                 match error.kind {
-                    ErrorKind::Throttled => self.add(Skip::Throttled),
+                    ErrorKind::Throttled => self.add(Skip::Throttled(error.operation.priority())),
                     ErrorKind::Unreachable | ErrorKind::Credentials => self.add(Skip::Aws),
                     ErrorKind::Denied => self.add(Skip::Kind(action.kind())),
                     _ => {}
@@ -77,7 +79,7 @@ impl Skips {
 
     /// Whether an action is skipped.
     pub(in crate::pool) fn includes(&self, action: &Action) -> bool {
-        let aws = calls_aws(action);
+        let priority = operation_of(action).map(Operation::priority);
         let own = match action {
             Action::Group(GroupAction::UpdateGroup { .. }) => Some(Skip::GroupChange),
             Action::Instance(InstanceAction::TerminateInstance { decrement: Decrement::Shrink, .. }) => {
@@ -93,8 +95,8 @@ impl Skips {
                 | GroupAction::TagGroup { .. }
                 | GroupAction::SuspendProcesses { .. }
                 | GroupAction::ResumeProcesses { .. }
-                | GroupAction::AttachTargetGroups { .. }
-                | GroupAction::DetachTargetGroups { .. }
+                | GroupAction::AttachTrafficSources { .. }
+                | GroupAction::DetachTrafficSources { .. }
                 | GroupAction::PutNotifications { .. }
                 | GroupAction::DeleteNotifications { .. }
                 | GroupAction::PutWarmPool { .. }
@@ -111,12 +113,16 @@ impl Skips {
         };
         // Actions in the workload cluster depend on nothing.
         (self.has(&Skip::Everything) && !matches!(action, Action::Node(_)))
-            || (aws && self.has(&Skip::Aws))
-            || (aws
-                && !matches!(action, Action::Hook(HookAction::RecordHeartbeat { .. }))
-                && self.has(&Skip::Throttled))
+            || (priority.is_some() && self.has(&Skip::Aws))
+            || priority.is_some_and(|priority| self.is_throttled(priority))
             || self.has(&Skip::Kind(action.kind()))
             || own.is_some_and(|own| self.has(&own))
+    }
+
+    /// Whether AWS throttled a call of this priority or a more urgent one.
+    fn is_throttled(&self, priority: Priority) -> bool {
+        let as_urgent = |skip: &Skip| matches!(skip, Skip::Throttled(throttled) if *throttled <= priority);
+        priority != Priority::Hook && self.0.iter().any(as_urgent)
     }
 
     fn add(&mut self, hold_up: Skip) {
@@ -208,8 +214,8 @@ impl Skips {
             | GroupAction::TagGroup { .. }
             | GroupAction::SuspendProcesses { .. }
             | GroupAction::ResumeProcesses { .. }
-            | GroupAction::AttachTargetGroups { .. }
-            | GroupAction::DetachTargetGroups { .. }
+            | GroupAction::AttachTrafficSources { .. }
+            | GroupAction::DetachTrafficSources { .. }
             | GroupAction::PutNotifications { .. }
             | GroupAction::DeleteNotifications { .. }
             | GroupAction::PutWarmPool { .. }
@@ -231,27 +237,11 @@ impl Skips {
     }
 }
 
-/// Whether an action calls AWS. A read of instances does not: the observer sends that call when it is due.
-fn calls_aws(action: &Action) -> bool {
-    match action {
-        Action::Group(_)
-        | Action::Instance(_)
-        | Action::Object(_)
-        | Action::Template(_)
-        | Action::Hook(_)
-        | Action::Read(ReadAction::DescribeLaunchTemplate | ReadAction::DescribeLifecycleHook { .. }) => true,
-        Action::Read(ReadAction::DescribeInstances { .. })
-        | Action::Pool(_)
-        | Action::Machine(_)
-        | Action::Node(_) => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::pool::act::test_actions::termination;
-    use foo_cloud::{CloudError, Operation};
+    use foo_cloud::CloudError;
     use foo_model::GroupChange;
     use foo_planner::action::NodeAction;
     use std::collections::{BTreeMap, BTreeSet};
@@ -292,14 +282,36 @@ mod tests {
         assert!(skips.includes(&suspend()));
     }
 
+    fn throttled(operation: Operation) -> ActionFailure {
+        CloudError::new(operation, ErrorKind::Throttled, None, "no").into()
+    }
+
     #[test]
-    fn heartbeats_continue_while_aws_throttles_and_not_during_an_outage() {
+    fn heartbeats_and_completions_continue_while_aws_throttles_and_not_during_an_outage() {
         let mut skips = Skips::default();
         let beat = |id: &str| Action::Hook(HookAction::RecordHeartbeat { group: "g".into(), id: id.into() });
-        skips.failed(&beat("i-1"), &refused(ErrorKind::Throttled));
-        assert!(!skips.includes(&beat("i-2")) && skips.includes(&suspend()));
+        let (group, id, why) = ("g".into(), "i-3".into(), String::new());
+        let completion = Action::Hook(HookAction::CompleteLifecycleAction { group, id, why });
+        skips.failed(&beat("i-1"), &throttled(Operation::RecordLifecycleActionHeartbeat));
+        assert!(!skips.includes(&beat("i-2")) && !skips.includes(&completion));
+        assert!(skips.includes(&suspend()));
         skips.failed(&beat("i-2"), &refused(ErrorKind::Unreachable));
-        assert!(skips.includes(&beat("i-3")));
+        assert!(skips.includes(&beat("i-3")) && skips.includes(&completion));
+    }
+
+    #[test]
+    fn a_throttled_call_delays_calls_that_are_no_more_urgent() {
+        let mut skips = Skips::default();
+        let resume =
+            Action::Group(GroupAction::ResumeProcesses { name: "g".into(), processes: BTreeSet::new() });
+        skips.failed(&resume, &throttled(Operation::ResumeProcesses));
+        assert!(!skips.includes(&termination("i-1", Decrement::Shrink)), "terminations come before launches");
+        assert!(skips.includes(&suspend()) && skips.includes(&resume));
+        skips.failed(
+            &termination("i-1", Decrement::Shrink),
+            &throttled(Operation::TerminateInstanceInAutoScalingGroup),
+        );
+        assert!(skips.includes(&termination("i-2", Decrement::Shrink)));
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod cordon;
 mod execute;
 mod failure_scope;
 mod objects;
+mod operations;
 mod terminate_together;
 #[cfg(test)]
 mod test_actions;
@@ -22,7 +23,7 @@ use crate::labels::ActionOutcome;
 use execute::{Done, Executor};
 use failure_scope::Skips;
 use foo_api::FooMachinePool;
-use foo_cloud::Made;
+use foo_cloud::{Made, Operation};
 use foo_model::{AwsTime, Hooks, LaunchTemplate, Notifications, Timestamp};
 use foo_planner::action::{GroupAction, HookAction, NodeAction, PoolAction, TemplateAction};
 use foo_planner::desired::Identity;
@@ -80,7 +81,7 @@ impl Pools {
             if batch.is_empty() {
                 continue;
             }
-            if self.gives_way(&acting) {
+            if self.gives_way(&acting, &batch) {
                 acting.pass.remainder.add(Remainder::PlanAgain);
                 break;
             }
@@ -159,8 +160,8 @@ impl Pools {
         due
     }
 
-    /// Whether the pass starts no further action.
-    fn gives_way(&self, acting: &Acting<'_>) -> bool {
+    /// Whether the pass starts no further action, the next ones being these.
+    fn gives_way(&self, acting: &Acting<'_>, next: &[&Action]) -> bool {
         let Acting { inputs, region, until, pass, .. } = acting;
         let pool = &inputs.desired.identity;
         if Instant::now() >= *until {
@@ -169,7 +170,9 @@ impl Pools {
         }
         // Each pass carries out at least one action: otherwise a pool that always yields would never
         // progress.
-        if pass.tried > 0 && region.backlog() > LONGEST_BACKLOG {
+        let operation = next.first().and_then(|action| operations::operation_of(action));
+        let waits = |operation: Operation| region.backlog(operation.priority()) > LONGEST_BACKLOG;
+        if pass.tried > 0 && operation.is_some_and(waits) {
             tracing::debug!(%pool, "the rate limit of the AWS account is used up; the remaining actions are planned again");
             return true;
         }
@@ -393,8 +396,8 @@ impl Pools {
                 | GroupAction::TagGroup { .. }
                 | GroupAction::SuspendProcesses { .. }
                 | GroupAction::ResumeProcesses { .. }
-                | GroupAction::AttachTargetGroups { .. }
-                | GroupAction::DetachTargetGroups { .. }
+                | GroupAction::AttachTrafficSources { .. }
+                | GroupAction::DetachTrafficSources { .. }
                 | GroupAction::PutWarmPool { .. }
                 | GroupAction::DeleteWarmPool { .. }
                 | GroupAction::DeleteGroup { .. },

@@ -5,6 +5,7 @@
 //! while it is not set.
 
 use super::mix::{self, Arm64};
+use super::overlay::{interface_tags, overlay};
 use super::stored::{self, Keeping};
 use crate::pool::names::hex;
 use foo_api::capi::ContractReference;
@@ -13,10 +14,10 @@ use foo_api::pool::{self as api, FooMachinePoolSpec, HttpTokens, Switch};
 use foo_api::shared::unsigned;
 use foo_bootstrap::LIMIT as USER_DATA_LIMIT;
 use foo_model::{
-    BandwidthWeighting, Blocked, CapacityReservation, Cores, CpuCredits, Efa, HostnameType, ImageId,
-    InstanceOptions, InstanceType, MetadataOptions, Placement, PlacementGroup, PrivateDns, Reason,
-    ReservationPreference, SecurityGroupId, SpecHash, SpotOptions, TemplateContent, TemplateHashes, Tenancy,
-    UserData, Volume, VolumeType,
+    AdditionalInterface, BandwidthWeighting, Blocked, CapacityReservation, Cores, CpuCredits, Efa,
+    HostnameType, ImageId, InstanceOptions, InstanceType, MetadataOptions, NOT_FOR_PODS, Placement,
+    PlacementGroup, PrivateDns, Reason, ReservationPreference, SecurityGroupId, SpecHash, SpotOptions,
+    TemplateContent, TemplateHashes, Tenancy, UserData, Volume, VolumeType,
 };
 use foo_planner::desired::Template;
 use serde::Serialize;
@@ -54,6 +55,8 @@ pub(in crate::pool) struct Facts {
     pub(in crate::pool) efa: Option<Efa>,
     /// Bandwidth weighting.
     pub(in crate::pool) bandwidth_weighting: Option<BandwidthWeighting>,
+    /// Network interfaces besides the primary one and those with an Elastic Fabric Adapter.
+    pub(in crate::pool) interfaces: Vec<AdditionalInterface>,
 }
 
 /// What a change of the bootstrap data in the same Secret means.
@@ -91,6 +94,7 @@ pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Resu
             (sent, Some(Box::new(object)))
         }
     };
+    let interface_tags = tags_of_interfaces(spec, &facts.interfaces, &facts.tags);
     let content = TemplateContent {
         image: facts.image,
         instance_type: mix::type_of_template(spec, facts.arm64.as_ref()),
@@ -106,9 +110,15 @@ pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Resu
             ipv6: spec.metadata_options.http_protocol_ipv6 == Some(Switch::Enabled),
         },
         spot: spec.spot.as_ref().map(|spot| SpotOptions { max_price: spot.max_price.clone() }),
-        options: options(spec, facts.efa, facts.bandwidth_weighting),
+        options: InstanceOptions {
+            efa: facts.efa,
+            bandwidth_weighting: facts.bandwidth_weighting,
+            interfaces: sorted(facts.interfaces),
+            ..options(spec)
+        },
         user_data: sent,
         tags: facts.tags,
+        interface_tags,
     };
     let spec_hash = rolls_hash(&content, &facts.data_secret_name, facts.version.as_deref(), user_data);
     let data_hash = follows_hash(&content);
@@ -190,11 +200,30 @@ fn volume(device: &str, volume: &api::Volume) -> Volume {
     }
 }
 
-fn options(
+/// A launch template tags all interfaces alike, so that with additional ones none is for Pods; the primary one is used in spite of the tag.
+/// Of a key that is there twice, the last of these counts: the pool's tag, the overlay's, the one that keeps Pods away.
+fn tags_of_interfaces(
     spec: &FooMachinePoolSpec,
-    efa: Option<Efa>,
-    bandwidth_weighting: Option<BandwidthWeighting>,
-) -> InstanceOptions {
+    additional: &[AdditionalInterface],
+    tags: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    let of_overlay = interface_tags(spec);
+    if additional.is_empty() {
+        return of_overlay;
+    }
+    let (key, value) = NOT_FOR_PODS;
+    let not_for_pods = (key.to_owned(), value.to_owned());
+    tags.clone().into_iter().chain(of_overlay).chain([not_for_pods]).collect()
+}
+
+/// Their order in the spec means nothing.
+fn sorted(mut interfaces: Vec<AdditionalInterface>) -> Vec<AdditionalInterface> {
+    interfaces.sort();
+    interfaces
+}
+
+/// The options that follow from the spec alone.
+fn options(spec: &FooMachinePoolSpec) -> InstanceOptions {
     let cpu = spec.cpu_options.as_ref();
     let cores = |cpu: &api::CpuOptions| {
         Some(Cores { count: unsigned(cpu.core_count?), threads: unsigned(cpu.threads_per_core?) })
@@ -217,8 +246,11 @@ fn options(
         placement: spec.placement.as_ref().and_then(placement),
         capacity_reservation: spec.capacity_reservation.as_ref().and_then(capacity_reservation),
         license_configurations: spec.license_configurations.iter().cloned().collect(),
-        efa,
-        bandwidth_weighting,
+        // Facts about instance types and security groups decide on these.
+        efa: None,
+        bandwidth_weighting: None,
+        interfaces: Vec::new(),
+        overlay: overlay(spec),
     }
 }
 
@@ -303,8 +335,9 @@ fn rolls_hash(
         metadata,
         spot,
         options,
-        user_data: _, // In `follows_hash`.
-        tags: _,      // In `follows_hash`.
+        user_data: _,      // In `follows_hash`.
+        tags: _,           // In `follows_hash`.
+        interface_tags: _, // In `follows_hash`.
     } = content;
     let rolls = Rolls {
         image,
@@ -328,13 +361,19 @@ fn rolls_hash(
 
 /// The hash of what only new instances get: user data and tags. The lengths separate the parts.
 fn follows_hash(content: &TemplateContent) -> SpecHash {
-    let tags = content.tags.iter().flat_map(|(key, value)| [key.as_bytes(), value.as_bytes()]);
+    // No tag consists of this.
+    let separator = (!content.interface_tags.is_empty()).then_some(b"\0".as_slice());
+    let tags = parts_of(&content.tags).chain(separator).chain(parts_of(&content.interface_tags));
     let mut bytes = Vec::new();
     for part in std::iter::once(content.user_data.0.as_slice()).chain(tags) {
         bytes.extend_from_slice(&part.len().to_be_bytes());
         bytes.extend_from_slice(part);
     }
     hash(&bytes)
+}
+
+fn parts_of(tags: &BTreeMap<String, String>) -> impl Iterator<Item = &[u8]> {
+    tags.iter().flat_map(|(key, value)| [key.as_bytes(), value.as_bytes()])
 }
 
 /// Where the user data comes from.

@@ -10,9 +10,12 @@ use super::efa;
 use super::hooks;
 use super::image::{self, Image, usable};
 use super::mix::{self, Arm64};
+use super::network_interfaces;
 use super::notifications;
+use super::overlay;
 use super::replacement_rules;
 use super::stored;
+use super::traffic::{self, Sources};
 use super::warm_pool;
 use super::{node_version, rival_machine_pools};
 use crate::identities::{Limits, Neighbours};
@@ -22,13 +25,13 @@ use crate::pool::identity;
 use crate::pool::reads::SecretContent;
 use foo_api::in_aws::Thing;
 use foo_api::pool::image_source::is_arm64;
-use foo_api::shared::unsigned;
+use foo_api::shared::{NetworkReference, unsigned};
 use foo_api::{capi, names, pool as api};
 use foo_cloud::lookups::{Asking, Lookups};
 use foo_cloud::{ImageInfo, InstanceTypeInfo};
 use foo_model::{
-    Adoption, Blocked, DeletionTimeouts, GroupSettings, HookName, InstancesMix, LifecycleHook, Maintenance,
-    Notifications, Protection, Reason, Seconds, SecurityGroupId, SubnetId, TargetGroupArn,
+    AdditionalInterface, Adoption, Blocked, DeletionTimeouts, GroupSettings, HookName, InstancesMix,
+    LifecycleHook, Maintenance, Notifications, Protection, Reason, Seconds, SecurityGroupId, SubnetId,
 };
 use foo_planner::desired::{
     Desired, Goal, GroupConfig, Identity, ScaleIn, Size, Template, VictimPolicy, Wanted,
@@ -138,7 +141,7 @@ pub(in crate::pool) async fn desired(
             size,
             template,
             subnets,
-            target_groups: target_groups(spec, known.limits),
+            sources: traffic::sources(spec, known.limits),
             hooks: hooks::allowed(spec, known.limits).ok().map(|()| hooks::hooks(spec)),
             notifications: notifications::allowed(spec, known.limits)
                 .ok()
@@ -171,7 +174,7 @@ pub(in crate::pool) fn without_aws(gathered: &Gathered, because: Option<&Blocked
         size: Size::Replicas { wanted: 0, ceiling: None },
         template: Wanted::Blocked(waiting.clone()),
         subnets: Wanted::Blocked(waiting),
-        target_groups: None,
+        sources: Sources::default(),
         hooks: None,
         notifications: None,
         tags: BTreeMap::new(),
@@ -195,7 +198,7 @@ struct Parts {
     size: Size,
     template: Wanted<Template>,
     subnets: Wanted<BTreeSet<SubnetId>>,
-    target_groups: Option<BTreeSet<TargetGroupArn>>,
+    sources: Sources,
     hooks: Option<BTreeMap<HookName, LifecycleHook>>,
     notifications: Option<Notifications>,
     tags: BTreeMap<String, String>,
@@ -203,6 +206,7 @@ struct Parts {
 }
 
 fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired {
+    let Sources { target_groups, classic_load_balancers, lattice_target_groups } = parts.sources;
     let warmup = gathered.pool.spec.autoscaling.as_ref().and_then(|it| it.default_instance_warmup_seconds);
     Desired {
         missing: parts.missing,
@@ -216,7 +220,9 @@ fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired 
             },
             mix: parts.mix,
             tags: parts.tags,
-            target_groups: parts.target_groups,
+            target_groups,
+            classic_load_balancers,
+            lattice_target_groups,
             hooks: parts.hooks,
             notifications: parts.notifications,
             suspended: hooks::suspended(&gathered.pool.spec),
@@ -254,23 +260,17 @@ fn named(spec: &api::FooMachinePoolSpec, limits: &Limits) -> Result<(), Blocked>
     let root = spec.root_volume.iter().filter_map(|volume| volume.kms_key_id.as_deref());
     let data = spec.volumes.iter().filter_map(|volume| volume.volume.kms_key_id.as_deref());
     root.chain(data).try_for_each(|key| limits.kms_key(key))?;
-    spec.target_groups.iter().flatten().try_for_each(|arn| limits.target_group(arn))?;
+    traffic::allowed(spec, limits)?;
     hooks::allowed(spec, limits)?;
     notifications::allowed(spec, limits)?;
     let mut snapshots = spec.volumes.iter().filter_map(|volume| volume.snapshot_id.as_deref());
     snapshots.try_for_each(|id| limits.snapshot(id))?;
     capacity(spec).into_iter().try_for_each(|name| limits.capacity(name))?;
+    limits.subnets(overlay::secondary_subnets(spec))?;
     match &spec.user_data_storage {
         Some(storage) => limits.bucket(&storage.s3.bucket),
         None => Ok(()),
     }
-}
-
-/// The target groups of the spec; those of the group stay if the identity does not allow one, which blocks the launch template.
-fn target_groups(spec: &api::FooMachinePoolSpec, limits: &Limits) -> Option<BTreeSet<TargetGroupArn>> {
-    let arns = spec.target_groups.as_ref()?;
-    let allowed = arns.iter().all(|arn| limits.target_group(arn).is_ok());
-    allowed.then(|| arns.iter().map(|arn| TargetGroupArn::new(arn.as_str())).collect())
 }
 
 /// Names, ids and ARNs of what `allowedCapacity` limits.
@@ -486,12 +486,17 @@ fn claims_another_cluster(key: &str, workload_name: Option<&str>) -> bool {
 }
 
 fn foreign_tag(spec: &api::FooMachinePoolSpec, workload_name: Option<&str>) -> Result<(), Blocked> {
-    match spec.tags.keys().find(|key| claims_another_cluster(key, workload_name)) {
+    let of_interfaces = overlay::interface_tags(spec);
+    let all = [("spec.tags", &spec.tags), ("spec.launchTemplateOverlay.TagSpecifications", &of_interfaces)];
+    let foreign = |tags: &BTreeMap<String, String>| {
+        tags.keys().find(|key| claims_another_cluster(key, workload_name)).cloned()
+    };
+    match all.into_iter().find_map(|(field, tags)| Some((field, foreign(tags)?))) {
         None => Ok(()),
-        Some(key) => Err(Blocked::new(
+        Some((field, key)) => Err(Blocked::new(
             Reason::TagNotAllowed,
             format!(
-                "spec.tags: {key:?} is for instances of another Cluster and is not set: remove it from the spec"
+                "{field}: {key:?} is for instances of another Cluster and is not set: remove it from the spec"
             ),
         )),
     }
@@ -511,7 +516,9 @@ async fn template(
     let (image, efa, bandwidth_weighting) = match known.types {
         Ok(types) => {
             let image = usable_image(spec, ids, types, lookups, asking).await?;
-            (image, efa::efa(spec, types)?, bandwidth::weighting(spec, types)?)
+            let efa = efa::efa(spec, types)?;
+            network_interfaces::are_supported(spec, efa, types)?;
+            (image, efa, bandwidth::weighting(spec, types)?)
         }
         Err(blocked) => {
             // An image that does not exist is the first thing to say.
@@ -540,6 +547,7 @@ async fn template(
             tags,
             efa,
             bandwidth_weighting,
+            interfaces: interfaces(gathered, known, lookups, asking).await?,
         },
     )
 }
@@ -596,12 +604,39 @@ async fn security_groups(
     lookups: &Lookups,
     asking: Asking,
 ) -> Result<Vec<SecurityGroupId>, Blocked> {
+    let references = &gathered.pool.spec.security_groups;
+    let mut ids = named_groups(gathered, references, known, lookups, asking).await?;
+    let of_cluster = gathered.network().into_iter().flat_map(|network| &network.security_groups);
+    ids.extend(of_cluster.map(|id| SecurityGroupId::new(id.as_str())));
+    Ok(ids.into_iter().collect())
+}
+
+/// The interfaces of `spec.networkInterfaces` with their own security groups.
+async fn interfaces(
+    gathered: &Gathered,
+    known: LookedUp<'_>,
+    lookups: &Lookups,
+    asking: Asking,
+) -> Result<Vec<AdditionalInterface>, Blocked> {
+    let mut all = Vec::new();
+    for requested in &gathered.pool.spec.network_interfaces {
+        let groups = named_groups(gathered, &requested.security_groups, known, lookups, asking).await?;
+        all.extend(network_interfaces::each(requested, groups.into_iter().collect()));
+    }
+    Ok(all)
+}
+
+/// Security groups that the spec names, which have to be in the VPC of the FooCluster.
+async fn named_groups(
+    gathered: &Gathered,
+    references: &[NetworkReference],
+    known: LookedUp<'_>,
+    lookups: &Lookups,
+    asking: Asking,
+) -> Result<BTreeSet<SecurityGroupId>, Blocked> {
     let network = gathered.network();
-    let mut ids: BTreeSet<SecurityGroupId> = network
-        .iter()
-        .flat_map(|network| network.security_groups.iter().map(|id| SecurityGroupId::new(id.as_str())))
-        .collect();
-    for reference in &gathered.pool.spec.security_groups {
+    let mut ids = BTreeSet::new();
+    for reference in references {
         let what = lookup::describe("security group", reference);
         let found = lookups
             .security_groups(
@@ -626,7 +661,7 @@ async fn security_groups(
         known.limits.of_neighbours(named, known.neighbours)?;
         ids.extend(found.into_iter().map(|group| group.id));
     }
-    Ok(ids.into_iter().collect())
+    Ok(ids)
 }
 
 async fn subnets(

@@ -7,7 +7,7 @@ use foo_model::requirements::{
     Bounds, Feature, Inclusion, List, PriceLimit, Range, Requirements, Thousandths,
 };
 use foo_model::{ImageId, InstanceType, InstancesMix, MixOverride, OnDemandStrategy, SpotStrategy};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The image of the arm64 types of a pool whose launch template has one for x86_64.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,6 +88,7 @@ pub(in crate::pool) fn small_type(name: &str) -> InstanceTypeInfo {
         efa_interfaces: 0,
         bandwidth_weightings: BTreeSet::new(),
         addresses: None,
+        interfaces_per_card: BTreeMap::new(),
     }
 }
 
@@ -116,6 +117,7 @@ pub(in crate::pool) fn described_types(spec: &FooMachinePoolSpec) -> impl Iterat
             efa_interfaces: 0,
             bandwidth_weightings: BTreeSet::new(),
             addresses: None,
+            interfaces_per_card: BTreeMap::new(),
         }
     })
 }

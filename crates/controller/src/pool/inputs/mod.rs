@@ -11,6 +11,7 @@ pub(super) mod bandwidth;
 pub(super) mod bootstrap_secret;
 mod capacity_block;
 pub(super) mod clock;
+mod confirmations;
 pub(super) mod content;
 pub(super) mod desired;
 pub(super) mod efa;
@@ -18,14 +19,17 @@ pub(super) mod hooks;
 pub(super) mod image;
 pub(super) mod launch_failures;
 pub(super) mod mix;
+pub(super) mod network_interfaces;
 pub(super) mod node_version;
 mod notifications;
 pub(super) mod observe;
+mod overlay;
 pub(super) mod replacement_rules;
 pub(super) mod rival_machine_pools;
 pub(super) mod stored;
 mod target_health;
 pub(super) mod termination_causes;
+mod traffic;
 pub(super) mod version_skew;
 mod warm_pool;
 mod workload_name;
@@ -319,6 +323,12 @@ impl Pools {
         version_skew::hold_back(&self.context.client, gathered, desired, template, control_plane).await;
     }
 
+    /// When the hook of the pool is read for the first time, if the pool is idle.
+    fn confirmed_from(&self, pool: &FooMachinePool) -> Timestamp {
+        let started = self.settled_from.minus(self.context.settings.settle_time);
+        confirmations::confirmed_from(started, self.caches.pools.len(), pool.metadata.uid.as_deref())
+    }
+
     fn observed(
         &self,
         gathered: &Gathered,
@@ -379,6 +389,7 @@ impl Pools {
             recorded_adoption: identity::was_adopted(&gathered.pool),
             applied: state.unconfirmed.applied(observe::applied(gathered)),
             size_decisions_from: self.settled_from,
+            confirmed_from: self.confirmed_from(&gathered.pool),
             launch_failure: messages.launch_failure,
             termination_causes: messages.termination_causes,
         }

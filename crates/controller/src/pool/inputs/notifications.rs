@@ -35,10 +35,8 @@ pub(super) fn notifications(spec: &api::FooMachinePoolSpec) -> Notifications {
 /// How old the list may be. One that was read before this manager had settled may not show what its predecessor requested of topics
 /// that have left the spec.
 fn max_age(desired: &Desired, applied: &Applied, now: Timestamp, settled_from: Timestamp) -> Duration {
-    let wanted = desired.group.notifications.as_ref();
-    let has_left = |topic: &TopicArn| wanted.is_some_and(|wanted| !wanted.contains_key(topic));
-    let concerned = now >= settled_from && applied.notification_topics.iter().any(has_left);
-    if concerned { settled_from.until(now).min(EVERY) } else { EVERY }
+    let left = desired.group.no_longer_named(applied).notification_topics;
+    if now >= settled_from && !left.is_empty() { settled_from.until(now).min(EVERY) } else { EVERY }
 }
 
 /// Reads those of the group if the spec has some, or had some, and the last read is too old. Returns what keeps them from being

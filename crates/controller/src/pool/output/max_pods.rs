@@ -16,13 +16,16 @@ const PREFIX: u32 = 16;
 const FEW_VCPUS: u32 = 30;
 
 /// The numbers for a pool with these types, of each the smallest. `None` without a type, and if the limits of one are not known.
-pub(super) fn max_pods(types: &[InstanceTypeInfo]) -> Option<MaxPods> {
-    let each: Option<Vec<MaxPods>> = types.iter().map(of_type).collect();
+/// `not_for_pods` is how many interfaces of the default network card the VPC CNI does not use (amazon-vpc-cni-k8s, `hasRoomForEni` in
+/// `pkg/ipamd/ipamd.go`): AWS's calculator does not know them.
+pub(super) fn max_pods(types: &[InstanceTypeInfo], not_for_pods: u32) -> Option<MaxPods> {
+    let each: Option<Vec<MaxPods>> = types.iter().map(|kind| of_type(kind, not_for_pods)).collect();
     each?.into_iter().reduce(least)
 }
 
-fn of_type(kind: &InstanceTypeInfo) -> Option<MaxPods> {
+fn of_type(kind: &InstanceTypeInfo, not_for_pods: u32) -> Option<MaxPods> {
     let AddressLimits { interfaces, ipv4_per_interface, prefixes } = kind.addresses?;
+    let interfaces = interfaces.saturating_sub(not_for_pods);
     // The first address of an interface is its own.
     let places = ipv4_per_interface.saturating_sub(1);
     // The VPC CNI uses single addresses where there are no prefixes.
@@ -81,7 +84,12 @@ mod tests {
 
     /// Standard, custom networking, prefix delegation, both.
     fn numbers(types: &[InstanceTypeInfo]) -> Option<[i32; 4]> {
-        let known = max_pods(types)?;
+        numbers_without(0, types)
+    }
+
+    /// The same with this number of interfaces that are not for Pods.
+    fn numbers_without(not_for_pods: u32, types: &[InstanceTypeInfo]) -> Option<[i32; 4]> {
+        let known = max_pods(types, not_for_pods)?;
         let with = |prefix_delegation, custom_networking| {
             known.with(VpcCni { prefix_delegation, custom_networking })
         };
@@ -114,8 +122,17 @@ mod tests {
 
     #[test]
     fn without_the_limits_of_each_type_there_is_no_number() {
-        assert_eq!(max_pods(&[]), None);
-        assert_eq!(max_pods(&[nitro(2, 3, 10), kind(2, None)]), None);
+        assert_eq!(numbers(&[]), None);
+        assert_eq!(numbers(&[nitro(2, 3, 10), kind(2, None)]), None);
+    }
+
+    #[test]
+    fn interfaces_that_are_not_for_pods_lower_every_number() {
+        let (large, more) = (nitro(2, 3, 10), nitro(16, 8, 30));
+        assert_eq!(numbers_without(1, std::slice::from_ref(&large)), Some([20, 11, 110, 110]));
+        assert_eq!(numbers_without(2, std::slice::from_ref(&large)), Some([11, 2, 110, 2]));
+        assert_eq!(numbers_without(2, std::slice::from_ref(&more)), Some([176, 110, 110, 110]));
+        assert_eq!(numbers_without(9, &[large, more]), Some([2; 4]), "more than there are");
     }
 
     proptest! {

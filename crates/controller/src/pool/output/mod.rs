@@ -7,7 +7,9 @@ pub(super) mod publish;
 
 use super::foo_machine_metadata;
 use super::gather::Gathered;
-use super::inputs::{Inputs, efa, mix, node_version, observe, replacement_rules, rival_machine_pools};
+use super::inputs::{
+    Inputs, efa, mix, network_interfaces, node_version, observe, replacement_rules, rival_machine_pools,
+};
 use super::pass::{Observation, Pass};
 use super::pools::Pools;
 use super::state::PoolState;
@@ -237,13 +239,19 @@ fn is_new(gathered: &Gathered, warning: &Blocked) -> bool {
 /// What the status shows and the planner does not know.
 fn extra(inputs: &Inputs<'_>, state: &PoolState) -> Extra {
     let gathered = inputs.gathered;
-    let types = mix::named_types(&gathered.pool.spec);
+    let spec = &gathered.pool.spec;
+    let types = mix::named_types(spec);
     Extra {
-        capacity: inputs.instance_types.as_ref().ok().and_then(|types| {
-            capacity::capacity(types, efa::efa(&gathered.pool.spec, types).ok()?.map(|it| it.interfaces))
-        }),
+        capacity: inputs
+            .instance_types
+            .as_ref()
+            .ok()
+            .and_then(|types| capacity::capacity(types, efa::efa(spec, types).ok()?.map(|it| it.interfaces))),
         max_pods: match &inputs.instance_types {
-            Ok(types) => max_pods::max_pods(types),
+            Ok(types) => {
+                let efa = efa::efa(spec, types).ok().flatten();
+                max_pods::max_pods(types, network_interfaces::not_for_pods(spec, efa))
+            }
             // It stays while EC2 does not describe the types.
             Err(_) => gathered.pool.status.as_ref().and_then(|status| status.max_pods),
         },

@@ -17,6 +17,7 @@ use foo_api::capi::MachinePool;
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::plan::PoolPlan;
 use foo_model::names::TAG_ADOPTABLE;
+use foo_model::operation::Priority;
 use foo_model::{Adoption, Group, GroupName, LaunchTemplate};
 use foo_planner::desired::{Goal, Size};
 use foo_planner::forecast::LARGEST_POOL;
@@ -162,7 +163,7 @@ impl Pools {
             Aws::Unusable(blocked) => return Err(in_words(blocked)),
         }
         let known = region.as_ref().ok().and_then(Option::as_deref);
-        if known.is_some_and(|region| region.backlog() > LONGEST_BACKLOG) {
+        if known.is_some_and(|region| region.backlog(Priority::Read) > LONGEST_BACKLOG) {
             return Err("calls of the account wait already; try again in a minute".to_owned());
         }
         // For the version of the control plane, which holds new content back; a settled pool does not need the template.

@@ -3,7 +3,7 @@
 use crate::plans::fields::{Fields, Resources, by_name, fields, in_aws};
 use foo_api::plan::SettingInAws;
 use foo_model::group::TemplateChoice;
-use foo_model::{Group, LaunchTemplate, LaunchTemplateId, TemplateVersion};
+use foo_model::{Group, LaunchTemplate, LaunchTemplateId, TemplateVersion, TrafficSource, TrafficSourceKind};
 use foo_planner::Observed;
 use foo_planner::forecast::{End, Forecast, PLANNED_TEMPLATE};
 use serde_json::{Map, Value, json};
@@ -33,7 +33,7 @@ fn one(group: &Group, observed: &Observed, knows_hook: bool) -> (String, Fields)
         template,
         mix,
         settings,
-        target_groups,
+        traffic_sources,
         suspended,
         tags,
         status: _,
@@ -41,6 +41,10 @@ fn one(group: &Group, observed: &Observed, knows_hook: bool) -> (String, Fields)
         warm_pool,
         instances: _,
     } = group;
+    let attached = |kind: TrafficSourceKind| -> Vec<&str> {
+        let of_kind = traffic_sources.iter().filter(|source| source.kind() == kind);
+        of_kind.map(TrafficSource::identifier).collect()
+    };
     let processes: Vec<&str> = suspended.keys().map(|process| process.name()).collect();
     let hook = observed.hook.seen().filter(|_| knows_hook);
     let templates = observed.template.seen().and_then(Option::as_ref);
@@ -50,7 +54,9 @@ fn one(group: &Group, observed: &Observed, knows_hook: bool) -> (String, Fields)
         "desired_capacity": sizes.desired,
         "launch_template": template.as_ref().map(|(id, choice)| launch_template(id, choice, templates)),
         "mix": mix,
-        "target_groups": target_groups,
+        "classic_load_balancers": attached(TrafficSourceKind::ClassicLoadBalancer),
+        "target_groups": attached(TrafficSourceKind::TargetGroup),
+        "vpc_lattice_target_groups": attached(TrafficSourceKind::LatticeTargetGroup),
         "suspended_processes": processes,
         "lifecycle_hook": hook,
         "lifecycle_hooks": observed.hook.seen().filter(|_| knows_hook).map(|_| &observed.other_hooks),

@@ -267,6 +267,14 @@ fn manager() -> Vec<Case> {
         case("a watch is stalled", &[(r#"foo_watch_silence_seconds{kind="Machine"}"#, "0+60x30")])
             .quiet_at(8)
             .at(12, "FooWatchSilent"),
+        case("a watch stalls once", &[(r#"foo_watch_stalls_total{kind="Machine"}"#, "0x10 1x90")])
+            .quiet_at(30),
+        case(
+            "watches stall again and again",
+            &[(r#"foo_watch_stalls_total{kind="Machine"}"#, "0x10 1x4 2x4 3x4 4x4 5x4 6x4 7x4 8x4")],
+        )
+        .quiet_at(12)
+        .at(40, "FooWatchStalls"),
         case("objects wait", &[(r#"foo_reconcile_queue_oldest_seconds{controller="pool"}"#, "0+60x30")])
             .quiet_at(5)
             .at(15, "FooPassesWait"),

@@ -43,7 +43,7 @@ impl World {
                 new_instances: Protection::Unprotected,
                 ..GroupSettings::in_subnets(PRIVATE_SUBNETS.map(Into::into).into())
             },
-            target_groups: [].into(),
+            traffic_sources: [].into(),
             drain_hook: None,
             hooks: [].into(),
             tags,

@@ -64,13 +64,31 @@ impl LaunchData {
         all.into_iter().map(SecurityGroupId::from).collect()
     }
 
+    /// The security groups of all network interfaces, else of the instance.
+    pub fn all_security_groups(&self) -> Vec<SecurityGroupId> {
+        let mut all = self.security_groups();
+        for interface in self.interfaces() {
+            for group in interface.get_texts(&["groupSet"]) {
+                let group = SecurityGroupId::new(group);
+                if !all.contains(&group) {
+                    all.push(group);
+                }
+            }
+        }
+        all
+    }
+
     /// The subnet of the first network interface. The subnets of a group override it.
     pub fn subnet(&self) -> Option<SubnetId> {
         self.first_interface()?.get_text(&["subnetId"]).map(SubnetId::from)
     }
 
-    /// Whether the first network interface asks for a public address; `None` leaves it to the subnet.
+    /// Whether the first network interface asks for a public address; `None` leaves it to the subnet. An instance with several
+    /// interfaces gets none (EC2 User Guide, "Amazon EC2 instance IP addressing").
     pub fn public_address(&self) -> Option<bool> {
+        if self.interfaces().len() > 1 {
+            return Some(false);
+        }
         self.first_interface()?.get_text(&["associatePublicIpAddress"]).map(|text| text == "true")
     }
 
@@ -133,7 +151,11 @@ impl LaunchData {
         Self { document }
     }
 
+    fn interfaces(&self) -> &[Document] {
+        self.document.get_list(&["networkInterfaceSet"])
+    }
+
     fn first_interface(&self) -> Option<&Document> {
-        self.document.get_list(&["networkInterfaceSet"]).first()
+        self.interfaces().first()
     }
 }

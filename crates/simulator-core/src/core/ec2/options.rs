@@ -55,6 +55,65 @@ pub(crate) fn problem(data: &LaunchData, info: &TypeInfo) -> Option<AwsError> {
     bandwidth_weighting(document, info)
         .or_else(|| network_interfaces(document, info))
         .or_else(|| special_capacity(data))
+        .or_else(|| nested_virtualization(document, info))
+        .or_else(|| block_devices(document))
+        .or_else(|| secondary_interfaces(document))
+        .or_else(|| tagged_resources(document))
+        .or_else(|| termination_protection(data))
+}
+
+/// EC2 User Guide, "Change instance termination protection". **(A)** The code and the text.
+fn termination_protection(data: &LaunchData) -> Option<AwsError> {
+    let is_protected = data.document.get_text(&["disableApiTermination"]) == Some("true");
+    let text = "Spot Instances have no termination protection";
+    (is_protected && data.is_spot()).then(|| AwsError::new("InvalidParameterCombination", text))
+}
+
+/// EC2 API Reference, LaunchTemplateCpuOptionsRequest: the types that have it. **(A)** The code and the text are like those for a
+/// bandwidth weighting.
+fn nested_virtualization(document: &Document, info: &TypeInfo) -> Option<AwsError> {
+    let wanted = document.get_text(&["cpuOptions", "nestedVirtualization"]) == Some("enabled");
+    let family = info.name.as_str().split(['.', '-']).next().unwrap_or_default();
+    (wanted && !["c8i", "m8i", "r8i"].contains(&family)).then(|| {
+        AwsError::new(
+            "UnsupportedOperation",
+            format!("The {} instance type does not support nested virtualization.", info.name),
+        )
+    })
+}
+
+/// **(A)** EC2 refuses a device name that is there twice.
+fn block_devices(document: &Document) -> Option<AwsError> {
+    let mut names = BTreeSet::new();
+    let mappings = document.get_list(&["blockDeviceMappingSet"]);
+    let mut devices = mappings.iter().filter_map(|it| it.get_text(&["deviceName"]));
+    let twice = devices.find(|name| !names.insert(*name))?;
+    let text = format!("The device '{twice}' is used in more than one block-device mapping");
+    Some(AwsError::new("InvalidBlockDeviceMapping", text))
+}
+
+/// EC2 API Reference, LaunchTemplateInstanceSecondaryInterfaceSpecificationRequest: the only values of two fields. The codes are those
+/// of similar refusals **(A)**.
+fn secondary_interfaces(document: &Document) -> Option<AwsError> {
+    document.get_list(&["secondaryInterfaceSet"]).iter().find_map(|interface| {
+        let wrong = |field: &str, only: &str| {
+            let value = interface.get_text(&[field])?;
+            let text = format!("Value ({value}) for parameter {field} is invalid.");
+            (value != only).then(|| AwsError::invalid_value(text))
+        };
+        wrong("deleteOnTermination", "true").or_else(|| wrong("interfaceType", "secondary"))
+    })
+}
+
+/// EC2 API Reference, LaunchTemplateTagSpecificationRequest: what tags can be for.
+fn tagged_resources(document: &Document) -> Option<AwsError> {
+    let specifications = document.get_list(&["tagSpecificationSet"]);
+    let mut kinds = specifications.iter().filter_map(|it| it.get_text(&["resourceType"]));
+    let known = ["instance", "volume", "network-interface", "spot-instances-request"];
+    let wrong = kinds.find(|kind| !known.contains(kind))?;
+    Some(AwsError::invalid_value(format!(
+        "'{wrong}' is not a valid taggable resource type for this operation."
+    )))
 }
 
 /// EC2 User Guide, "EC2 instance bandwidth weighting configuration": the instance type has to support it; EC2 API Reference,
@@ -100,6 +159,9 @@ fn network_interfaces(document: &Document, info: &TypeInfo) -> Option<AwsError> 
             return combination("The primary network interface cannot be efa-only".to_owned());
         }
     }
+    if let Some(error) = too_many_interfaces(&places, info) {
+        return Some(error);
+    }
     let adapters = interfaces.iter().filter(|it| kind(it).starts_with("efa")).count();
     if u32::try_from(adapters).unwrap_or(u32::MAX) > info.efa_interfaces {
         return combination(format!(
@@ -108,6 +170,18 @@ fn network_interfaces(document: &Document, info: &TypeInfo) -> Option<AwsError> 
         ));
     }
     None
+}
+
+/// More network interfaces on a card than the type has, by card and device index (EC2 API Reference, NetworkCardInfo). **(A)** The
+/// code is that of AttachNetworkInterface for an interface too many ("Error codes for the Amazon EC2 API").
+fn too_many_interfaces(places: &BTreeSet<(u32, u32)>, info: &TypeInfo) -> Option<AwsError> {
+    let most = info.interfaces?.per_card;
+    let on_card = |card: u32| foo_model::count(places.iter().filter(|(of, _)| *of == card));
+    let wanted = (0..info.network_cards).map(on_card).find(|wanted| *wanted > most)?;
+    Some(AwsError::new(
+        "AttachmentLimitExceeded",
+        format!("Interface count {wanted} exceeds the limit for {}", info.name),
+    ))
 }
 
 /// Placement, reservations and license configurations.

@@ -24,7 +24,7 @@ impl Region {
             warnings.push(AwsError::invalid_value(format!("Invalid value '{name}' for InstanceType.")));
         }
         let unknown = |id: &SecurityGroupId| self.network.security_groups.get(id).is_none();
-        warnings.extend(data.security_groups().into_iter().filter(unknown).map(|id| {
+        warnings.extend(data.all_security_groups().into_iter().filter(unknown).map(|id| {
             AwsError::new("InvalidGroup.NotFound", format!("The security group '{id}' does not exist"))
         }));
         warnings

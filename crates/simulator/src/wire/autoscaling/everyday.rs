@@ -3,13 +3,12 @@
 
 #![expect(clippy::unnecessary_wraps, reason = "the form of an operation")]
 
-use crate::core::error::{AwsError, AwsResult};
+use crate::core::error::AwsResult;
 use crate::core::region::Region;
 use crate::core::rules::group::notifications::NOTIFICATION_TYPES;
 use crate::core::rules::group::operations::TERMINATION_POLICIES;
-use crate::request::params::Params;
 use crate::wire::xml::Xml;
-use foo_model::{GroupName, Process};
+use foo_model::Process;
 
 /// Auto Scaling User Guide, "Quotas".
 const GROUPS_PER_REGION: usize = 500;
@@ -58,13 +57,6 @@ pub(super) fn notifications(xml: &mut Xml) -> AwsResult<()> {
 pub(super) fn none(xml: &mut Xml, list: &str) -> AwsResult<()> {
     xml.texts(list, "member", [""; 0]);
     Ok(())
-}
-
-/// An empty list of such resources of a group, which must exist.
-pub(super) fn none_of_group(region: &Region, params: &Params, xml: &mut Xml, list: &str) -> AwsResult<()> {
-    let name = GroupName::new(params.required("AutoScalingGroupName")?);
-    region.group_seen(&name).ok_or_else(|| AwsError::no_group(&name))?;
-    none(xml, list)
 }
 
 /// DescribeAccountLimits.

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// Settings that are stored and returned; some of them are policies that the group acts on
 /// ([`Policies`](crate::core::group::policies::Policies)).
-const STORED: [&str; 15] = [
+const STORED: [&str; 14] = [
     "AvailabilityZoneDistribution",
     "AvailabilityZoneImpairmentPolicy",
     "CapacityRebalance",
@@ -28,7 +28,6 @@ const STORED: [&str; 15] = [
     "DesiredCapacityType",
     "InstanceLifecyclePolicy",
     "InstanceMaintenancePolicy",
-    "LoadBalancerNames",
     "MaxInstanceLifetime",
     "Operator",
     "PlacementGroup",
@@ -51,7 +50,7 @@ pub(super) fn create(region: &mut Region, params: &Params, _: &Caller<'_>, _: &m
         subnets: subnets(params).unwrap_or_default(),
         new_instances: protection(params)?.unwrap_or(Protection::Unprotected),
         tags: super::tags::parse(params)?.into_iter().map(|tag| (tag.key, tag.tag)).collect(),
-        target_groups: traffic::named(params)?,
+        traffic_sources: traffic::named(params)?,
         settings: settings(params)?,
         hooks: super::hooks::specifications(params)?,
     };

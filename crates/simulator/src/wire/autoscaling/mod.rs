@@ -16,7 +16,7 @@ mod warm_pools;
 use super::operation::Operation;
 
 /// All actions.
-pub(super) const ACTIONS: [(&str, Operation); 52] = [
+pub(super) const ACTIONS: [(&str, Operation); 54] = [
     ("CreateAutoScalingGroup", groups::create),
     ("UpdateAutoScalingGroup", groups::update),
     ("DeleteAutoScalingGroup", groups::delete),
@@ -56,11 +56,11 @@ pub(super) const ACTIONS: [(&str, Operation); 52] = [
     ("DeleteNotificationConfiguration", notifications::delete),
     ("DescribeNotificationConfigurations", notifications::describe),
     ("DescribeLaunchConfigurations", |_, _, _, xml| everyday::none(xml, "LaunchConfigurations")),
-    ("DescribeLoadBalancers", |region, params, _, xml| {
-        everyday::none_of_group(region, params, xml, "LoadBalancers")
-    }),
     ("AttachTrafficSources", traffic::attach),
     ("DetachTrafficSources", traffic::detach),
+    ("AttachLoadBalancers", traffic::attach),
+    ("DetachLoadBalancers", traffic::detach),
+    ("DescribeLoadBalancers", traffic::describe_load_balancers),
     ("AttachLoadBalancerTargetGroups", traffic::attach),
     ("DetachLoadBalancerTargetGroups", traffic::detach),
     ("DescribeLoadBalancerTargetGroups", traffic::describe_target_groups),

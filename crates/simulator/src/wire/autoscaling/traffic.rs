@@ -1,5 +1,5 @@
-//! Target groups of Auto Scaling groups: by their own calls, and as traffic sources of the type `elbv2`. Classic load
-//! balancers and VPC Lattice are not simulated as traffic sources.
+//! Traffic sources of Auto Scaling groups, of all three types; and the older calls, which know one type each: Classic Load
+//! Balancers, or target groups of Elastic Load Balancing.
 
 use super::fields::group_name;
 use crate::core::error::{AwsError, AwsResult};
@@ -8,42 +8,71 @@ use crate::core::region::Region;
 use crate::request::params::Params;
 use crate::wire::operation::Caller;
 use crate::wire::xml::Xml;
-use foo_model::{TargetGroupArn, TargetState};
+use foo_model::{TargetState, TrafficSource, TrafficSourceKind};
 use std::collections::BTreeSet;
 
-/// The type of traffic sources that are target groups.
-const TYPE: &str = "elbv2";
+/// The kinds that have calls and parameters of their own, with the parameter that lists them.
+const OLDER: [(TrafficSourceKind, &str); 2] = [
+    (TrafficSourceKind::ClassicLoadBalancer, "LoadBalancerNames"),
+    (TrafficSourceKind::TargetGroup, "TargetGroupARNs"),
+];
 
-/// The target groups of a request, by either parameter.
-pub(super) fn named(params: &Params) -> AwsResult<BTreeSet<TargetGroupArn>> {
-    let mut arns: BTreeSet<TargetGroupArn> =
-        params.texts("TargetGroupARNs").into_iter().map(TargetGroupArn::from).collect();
+/// The traffic sources of a request, by any of the parameters.
+pub(super) fn named(params: &Params) -> AwsResult<BTreeSet<TrafficSource>> {
+    let older = OLDER.into_iter().flat_map(|(kind, list)| {
+        params.texts(list).into_iter().map(move |identifier| kind.with(&identifier))
+    });
+    let mut sources: BTreeSet<TrafficSource> = older.collect();
     for source in params.list("TrafficSources") {
         let identifier = source.required("Identifier")?;
-        let is_target_group = identifier.contains(":targetgroup/") && !identifier.contains(":vpc-lattice:");
-        if !is_target_group || source.text("Type").is_some_and(|kind| kind != TYPE) {
-            return Err(AwsError::validation(format!("The traffic source {identifier} is not simulated.")));
-        }
-        arns.insert(TargetGroupArn::from(identifier));
+        sources.insert(kind_of(identifier, source.text("Type"))?.with(identifier));
     }
-    Ok(arns)
+    Ok(sources)
+}
+
+/// The kind that a request states, or that follows from the identifier.
+fn kind_of(identifier: &str, stated: Option<&str>) -> AwsResult<TrafficSourceKind> {
+    match stated {
+        Some(name) => TrafficSourceKind::from_name(name)
+            .ok_or_else(|| AwsError::validation(format!("The traffic source type {name} is not valid."))),
+        None if identifier.contains(":vpc-lattice:") => Ok(TrafficSourceKind::LatticeTargetGroup),
+        None if identifier.contains(":targetgroup/") => Ok(TrafficSourceKind::TargetGroup),
+        None => Ok(TrafficSourceKind::ClassicLoadBalancer),
+    }
 }
 
 pub(super) fn attach(region: &mut Region, params: &Params, _: &Caller<'_>, _: &mut Xml) -> AwsResult<()> {
-    region.attach_target_groups(&group_name(params)?, &named(params)?)
+    region.attach_traffic_sources(&group_name(params)?, &named(params)?)
 }
 
 pub(super) fn detach(region: &mut Region, params: &Params, _: &Caller<'_>, _: &mut Xml) -> AwsResult<()> {
-    region.detach_target_groups(&group_name(params)?, &named(params)?)
+    region.detach_traffic_sources(&group_name(params)?, &named(params)?)
 }
 
-/// The two members of a described group.
+/// The three members of a described group.
 pub(super) fn write_of_group(xml: &mut Xml, group: &Group) {
-    xml.texts("TargetGroupARNs", "member", group.target_groups.iter().map(TargetGroupArn::as_str));
-    xml.list("TrafficSources", "member", &group.target_groups, |xml, arn| {
-        xml.text("Identifier", arn.as_str());
-        xml.text("Type", TYPE);
+    for (kind, list) in OLDER {
+        let of_kind = group.traffic_sources.iter().filter(|source| source.kind() == kind);
+        xml.texts(list, "member", of_kind.map(TrafficSource::identifier));
+    }
+    xml.list("TrafficSources", "member", &group.traffic_sources, |xml, source| {
+        xml.text("Identifier", source.identifier());
+        xml.text("Type", source.kind().name());
     });
+}
+
+pub(super) fn describe_load_balancers(
+    region: &mut Region,
+    params: &Params,
+    _: &Caller<'_>,
+    xml: &mut Xml,
+) -> AwsResult<()> {
+    let states = states(region, params, |kind| kind == TrafficSourceKind::ClassicLoadBalancer)?;
+    xml.list("LoadBalancers", "member", states, |xml, (source, state)| {
+        xml.text("LoadBalancerName", source.identifier());
+        xml.text("State", state);
+    });
+    Ok(())
 }
 
 pub(super) fn describe_target_groups(
@@ -52,9 +81,9 @@ pub(super) fn describe_target_groups(
     _: &Caller<'_>,
     xml: &mut Xml,
 ) -> AwsResult<()> {
-    let states = states(region, params)?;
-    xml.list("LoadBalancerTargetGroups", "member", states, |xml, (arn, state)| {
-        xml.text("LoadBalancerTargetGroupARN", arn.as_str());
+    let states = states(region, params, |kind| kind == TrafficSourceKind::TargetGroup)?;
+    xml.list("LoadBalancerTargetGroups", "member", states, |xml, (source, state)| {
+        xml.text("LoadBalancerTargetGroupARN", source.identifier());
         xml.text("State", state);
     });
     Ok(())
@@ -66,24 +95,30 @@ pub(super) fn describe_sources(
     _: &Caller<'_>,
     xml: &mut Xml,
 ) -> AwsResult<()> {
-    let states = states(region, params)?;
-    xml.list("TrafficSources", "member", states, |xml, (arn, state)| {
-        xml.text("Identifier", arn.as_str());
-        xml.text("TrafficSource", arn.as_str());
+    let wanted = params.text("TrafficSourceType");
+    let states = states(region, params, |kind| wanted.is_none_or(|name| kind.name() == name))?;
+    xml.list("TrafficSources", "member", states, |xml, (source, state)| {
+        xml.text("Identifier", source.identifier());
+        xml.text("TrafficSource", source.identifier());
         xml.text("State", state);
-        xml.text("Type", TYPE);
+        xml.text("Type", source.kind().name());
     });
     Ok(())
 }
 
-/// `InService` once a target is healthy, otherwise `Added` (Auto Scaling API Reference, `TrafficSourceState`).
-fn states(region: &Region, params: &Params) -> AwsResult<Vec<(TargetGroupArn, &'static str)>> {
+/// `InService` once an instance is healthy, otherwise `Added` (Auto Scaling API Reference, `TrafficSourceState`).
+fn states(
+    region: &Region,
+    params: &Params,
+    shows: impl Fn(TrafficSourceKind) -> bool,
+) -> AwsResult<Vec<(TrafficSource, &'static str)>> {
     let name = group_name(params)?;
     let group = region.group_seen(&name).ok_or_else(|| AwsError::no_group(&name))?;
-    let state = |arn: &TargetGroupArn| {
-        let targets = region.target_health(arn).unwrap_or_default();
+    let state = |source: &TrafficSource| {
+        let targets = region.source_health(source).unwrap_or_default();
         let serves = targets.values().any(|health| health.state == TargetState::Healthy);
         if serves { "InService" } else { "Added" }
     };
-    Ok(group.target_groups.iter().map(|arn| (arn.clone(), state(arn))).collect())
+    let shown = group.traffic_sources.iter().filter(|source| shows(source.kind()));
+    Ok(shown.map(|source| (source.clone(), state(source))).collect())
 }

@@ -97,6 +97,39 @@ fn limits() -> Row {
             slowest("bucket", "foo_aws_token_wait_seconds", N),
         ),
         panel(
+            "Wait of calls by priority",
+            View::Lines,
+            Unit::Seconds,
+            "95 % of the calls waited less. The most urgent calls are sent first: minutes for `hook` mean that heartbeats may \
+             be late, minutes for `read` that observations grow old.",
+        )
+        .bad_above(10.0, 60.0)
+        .read_on("FooAwsThrottled")
+        .shows(
+            "{{priority}}",
+            slowest("priority", "foo_aws_token_wait_seconds", N),
+        ),
+        panel(
+            "Calls that wait, by priority",
+            View::Stack,
+            Unit::Count,
+            "Calls that wait for a token at the moment. Many for long: too many groups for the limit, or AWS throttled and the \
+             limit was reduced.",
+        )
+        .read_on("FooObservationsOld")
+        .shows("{{priority}}", format!("sum by (priority) (foo_aws_calls_waiting{{{N}}})")),
+        panel(
+            "Throttled calls by priority",
+            View::Lines,
+            Unit::PerSecond,
+            "The manager repeats throttled calls of the priority `hook` for 30 s, all others with the next reconcile.",
+        )
+        .read_on("FooAwsThrottled")
+        .shows(
+            "{{priority}}",
+            rate("priority", "foo_aws_requests_total", &format!(r#"{S},code="Throttled""#)),
+        ),
+        panel(
             "Rate in percent of the configured one",
             View::Lines,
             Unit::Percent,

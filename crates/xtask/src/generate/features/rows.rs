@@ -106,7 +106,7 @@ const INSTANCES: &[Row] = &[
         "Placement groups, partition, tenancy, dedicated hosts, host resource groups",
         Part(
             &[("FooMachinePool", "spec.placement"), ("FooMachinePool", "spec.tenancy")],
-            "dedicated hosts by their host resource group only",
+            "dedicated hosts by their host resource group only, as EC2 Auto Scaling takes them",
         ),
         [Other::No("AWSMachine has them"), PART, ByLaunchTemplate],
         &[
@@ -216,6 +216,31 @@ const TEMPLATE: &[Row] = &[
         ],
     ),
     Row::new(
+        "EBS optimization, kernel and RAM disk, shutdown behavior, automatic recovery, stop and termination protection",
+        Yes(&[
+            ("FooMachinePool", "spec.launchTemplateOverlay.EbsOptimized"),
+            ("FooMachinePool", "spec.launchTemplateOverlay.KernelId"),
+            ("FooMachinePool", "spec.launchTemplateOverlay.RamDiskId"),
+            ("FooMachinePool", "spec.launchTemplateOverlay.InstanceInitiatedShutdownBehavior"),
+            ("FooMachinePool", "spec.launchTemplateOverlay.MaintenanceOptions"),
+            ("FooMachinePool", "spec.launchTemplateOverlay.DisableApiStop"),
+            ("FooMachinePool", "spec.launchTemplateOverlay.DisableApiTermination"),
+        ]),
+        [NotCompared, NotCompared, ByLaunchTemplate],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::the_overlay_is_sent_in_ec2s_words_and_devices_beside_the_volumes",
+            "tests/e2e/tests/admission/rules.rs::the_overlay_has_only_what_ec2_auto_scaling_can_launch_with",
+        ],
+    ),
+    Row::new(
+        "Nested virtualization",
+        Yes(&[("FooMachinePool", "spec.launchTemplateOverlay.CpuOptions")]),
+        [NotCompared, NotCompared, ByLaunchTemplate],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::the_overlay_is_sent_in_ec2s_words_and_devices_beside_the_volumes",
+        ],
+    ),
+    Row::new(
         "Hibernation",
         No("the provider terminates instances and never stops them"),
         [NO, NO, ByLaunchTemplate],
@@ -251,6 +276,17 @@ const TEMPLATE: &[Row] = &[
         &[
             "crates/controller/tests/suite/rollouts.rs::tags_roll_nothing",
             "crates/planner/tests/steps/group.rs::missing_and_different_tags_are_repaired_and_other_tags_stay",
+        ],
+    ),
+    Row::new(
+        "Tags of network interfaces",
+        Yes(&[("FooMachinePool", "spec.launchTemplateOverlay.TagSpecifications")]),
+        [NotCompared, NotCompared, NotCompared],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::network_interfaces_have_tags_of_their_own",
+            "crates/cloud-adapter/tests/wire/shapes.rs::a_copied_version_keeps_the_tags_of_network_interfaces",
+            "crates/controller/src/pool/inputs/content/tests.rs::tags_of_network_interfaces_make_a_new_version_of_their_own_and_roll_nothing",
+            "crates/controller/src/pool/inputs/content/tests.rs::with_additional_interfaces_all_have_the_tags_of_the_pool_and_of_the_overlay_and_are_not_for_pods",
         ],
     ),
     Row::new(
@@ -290,19 +326,18 @@ const VOLUMES: &[Row] = &[
     ),
     Row::new(
         "Snapshot, deletion on termination, initialization rate, virtual device, no device",
-        Part(
-            &[
-                ("FooMachinePool", "spec.volumes[].snapshotID"),
-                ("FooMachinePool", "spec.volumes[].deleteOnTermination"),
-                ("FooMachinePool", "spec.volumes[].initializationRate"),
-                ("FooMachinePool", "spec.rootVolume.deleteOnTermination"),
-                ("FooMachinePool", "spec.rootVolume.initializationRate"),
-            ],
-            "neither virtual devices nor devices of the image that are left out",
-        ),
+        Yes(&[
+            ("FooMachinePool", "spec.volumes[].snapshotID"),
+            ("FooMachinePool", "spec.volumes[].deleteOnTermination"),
+            ("FooMachinePool", "spec.volumes[].initializationRate"),
+            ("FooMachinePool", "spec.rootVolume.deleteOnTermination"),
+            ("FooMachinePool", "spec.rootVolume.initializationRate"),
+            ("FooMachinePool", "spec.launchTemplateOverlay.BlockDeviceMappings"),
+        ]),
         [PART, YES, ByLaunchTemplate],
         &[
             "crates/cloud-adapter/tests/wire/shapes.rs::options_of_instances_are_sent_in_ec2s_words_and_a_public_address_needs_an_interface",
+            "crates/cloud-adapter/tests/wire/shapes.rs::the_overlay_is_sent_in_ec2s_words_and_devices_beside_the_volumes",
             "crates/controller/src/pool/inputs/content/tests.rs::a_volume_that_outlives_its_instance_replaces_instances_and_one_that_does_not_changes_nothing",
         ],
     ),
@@ -365,24 +400,44 @@ const NETWORK: &[Row] = &[
     ),
     Row::new(
         "Elastic Fabric Adapters (EFA), several network interfaces, secondary addresses",
-        Part(&[("FooMachinePool", "spec.efa")], "several interfaces as EFA only"),
+        Part(
+            &[("FooMachinePool", "spec.efa"), ("FooMachinePool", "spec.networkInterfaces")],
+            "no secondary addresses at launch",
+        ),
         [Other::No("AWSMachine has them"), Other::Part("EFA, automatic"), ByLaunchTemplate],
         &[
             "crates/cloud-adapter/tests/wire/shapes.rs::each_efa_interface_has_a_network_card_and_all_security_groups",
             "crates/controller/src/pool/inputs/efa.rs::a_pool_gets_the_interfaces_it_requests_or_all_of_its_type",
             "crates/controller/tests/suite/templates.rs::a_pool_with_efa_launches_with_the_interfaces_of_its_type",
+            "crates/cloud-adapter/tests/wire/shapes.rs::additional_network_interfaces_have_places_and_security_groups",
+            "crates/controller/tests/suite/templates.rs::a_pool_with_additional_network_interfaces_needs_a_type_that_has_room_for_them",
             "crates/controller/src/cluster/managed/desired/tests.rs::the_group_of_nodes_alone_allows_what_elastic_fabric_adapters_need",
+        ],
+    ),
+    Row::new(
+        "Interfaces in secondary networks",
+        Yes(&[("FooMachinePool", "spec.launchTemplateOverlay.SecondaryInterfaces")]),
+        [NotCompared, NotCompared, ByLaunchTemplate],
+        &[
+            "crates/cloud-adapter/tests/wire/shapes.rs::the_overlay_is_sent_in_ec2s_words_and_devices_beside_the_volumes",
+            "crates/controller/tests/suite/named.rs::resources_that_the_identity_does_not_list_are_not_used",
         ],
     ),
     Row::new(
         "Load balancers: target groups, other traffic sources, health checks with a grace period",
         Part(
-            &[("FooMachinePool", "spec.targetGroups"), ("FooMachinePool", "spec.targetHealth")],
-            "neither Classic Load Balancers nor VPC Lattice",
+            &[
+                ("FooMachinePool", "spec.targetGroups"),
+                ("FooMachinePool", "spec.classicLoadBalancers"),
+                ("FooMachinePool", "spec.vpcLatticeTargetGroups"),
+                ("FooMachinePool", "spec.targetHealth"),
+            ],
+            "the health in target groups of Elastic Load Balancing only",
         ),
         [NO, NO, PART],
         &[
             "crates/planner/tests/steps/targets.rs::a_group_is_created_with_its_target_groups_and_drift_is_repaired",
+            "crates/planner/tests/steps/targets.rs::each_kind_of_traffic_source_is_attached_and_detached_on_its_own",
             "crates/planner/tests/steps/targets.rs::a_roll_out_waits_until_load_balancers_report_the_new_instance_as_healthy",
             "crates/controller/tests/suite/targets.rs::an_unhealthy_target_is_drained_deregistered_and_replaced",
         ],

@@ -43,6 +43,8 @@ const LAUNCHED: &[&str] = &[
 const CAPACITY: &[&str] = &[
     "arn:*:ec2:*:*:placement-group/*",
     "arn:*:ec2:*:*:capacity-reservation/*",
+    "arn:*:ec2:*:*:secondary-interface/*",
+    "arn:*:ec2:*:*:secondary-subnet/*",
     "arn:*:resource-groups:*:*:group/*",
     "arn:*:license-manager:*:*:license-configuration:*",
 ];
@@ -178,8 +180,8 @@ fn of_launches() -> Vec<Statement> {
             actions: vec!["ec2:RunInstances".to_owned()],
             resources: CAPACITY.to_vec(),
             condition: Some(json!({"ArnLike": {"ec2:LaunchTemplate": TEMPLATES}})),
-            why: "What `placement`, `capacityReservation` and `licenseConfigurations` of FooMachinePools name. Replace the resources by \
-                  their ARNs, or remove the statement if no pool has these fields.",
+            why: "What `placement`, `capacityReservation`, `licenseConfigurations` and `launchTemplateOverlay.SecondaryInterfaces` of \
+                  FooMachinePools name. Replace the resources by their ARNs, or remove the statement if no pool has these fields.",
         },
         Statement {
             sid: "LaunchIntoOwnNetworks",
@@ -212,7 +214,7 @@ fn of_launches() -> Vec<Statement> {
                 "arn:*:ec2:*:*:network-interface/*",
             ],
             condition: Some(json!({"StringEquals": {"ec2:CreateAction": "RunInstances"}})),
-            why: "Tags of the launch template for instances and their volumes.",
+            why: "Tags of the launch template for instances, their volumes and their network interfaces.",
         },
     ]
 }

@@ -1,5 +1,6 @@
 use super::*;
 use foo_api::pool::{Ami, MetadataOptions as ApiMetadata};
+use serde_json::json;
 use std::collections::BTreeSet;
 
 fn spec() -> FooMachinePoolSpec {
@@ -25,6 +26,7 @@ fn facts() -> Facts {
         tags: BTreeMap::new(),
         efa: None,
         bandwidth_weighting: None,
+        interfaces: Vec::new(),
     }
 }
 
@@ -213,6 +215,31 @@ fn another_bandwidth_weighting_replaces_instances() {
 }
 
 #[test]
+fn other_additional_interfaces_replace_instances_and_another_order_does_not() {
+    let interface = |card: u32, groups: &[&str]| foo_model::AdditionalInterface {
+        card,
+        security_groups: groups.iter().map(|id| SecurityGroupId::new(*id)).collect(),
+    };
+    let of = |interfaces: &[foo_model::AdditionalInterface]| {
+        hashes(&spec(), Facts { interfaces: interfaces.to_vec(), ..facts() }).0
+    };
+    let [first, second, other] = [interface(0, &[]), interface(1, &[]), interface(0, &["sg-2"])];
+    let all = [
+        of(&[]),
+        of(std::slice::from_ref(&first)),
+        of(std::slice::from_ref(&second)),
+        of(std::slice::from_ref(&other)),
+        of(&[first.clone(), first.clone()]),
+        of(&[first.clone(), second.clone()]),
+    ];
+    assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+    assert_eq!(of(&[second, first]), all[5]);
+    assert_eq!(all[0], hashes(&spec(), facts()).0);
+    // Names and order of the fields in foo-model are part of them.
+    assert_eq!([all[1].as_str(), all[3].as_str()], ["v1-c3f52797aaa4cc5a", "v1-a018f93cbf56d934"]);
+}
+
+#[test]
 fn another_image_of_arm64_types_replaces_instances() {
     let of = |image: &str| {
         let arm64 = Some(Arm64 { image: image.into(), types: ["m7g.large".into()].into() });
@@ -382,6 +409,116 @@ fn the_hash_of_a_pool_with_special_capacity_never_changes() {
             "v1-c9947aa87c579c97"
         ]
     );
+}
+
+fn overlaid(overlay: &serde_json::Value) -> FooMachinePoolSpec {
+    let launch_template_overlay = serde_json::from_value(overlay.clone()).unwrap();
+    FooMachinePoolSpec { launch_template_overlay, ..spec() }
+}
+
+#[test]
+fn each_setting_of_the_overlay_replaces_instances_and_an_empty_one_none() {
+    let of = |overlay: serde_json::Value| hashes(&overlaid(&overlay), facts()).0;
+    let device = |fields: serde_json::Value| {
+        let mut device = json!({"DeviceName": "/dev/xvdb"});
+        device.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        json!({"BlockDeviceMappings": [device]})
+    };
+    let changes = [
+        json!({}),
+        json!({"EbsOptimized": true}),
+        json!({"EbsOptimized": false}),
+        json!({"InstanceInitiatedShutdownBehavior": "stop"}),
+        json!({"InstanceInitiatedShutdownBehavior": "terminate"}),
+        json!({"KernelId": "aki-1"}),
+        json!({"RamDiskId": "ari-1"}),
+        json!({"MaintenanceOptions": {"AutoRecovery": "default"}}),
+        json!({"MaintenanceOptions": {"AutoRecovery": "disabled"}}),
+        json!({"DisableApiStop": true}),
+        json!({"DisableApiTermination": true}),
+        json!({"CpuOptions": {"NestedVirtualization": "enabled"}}),
+        json!({"CpuOptions": {"NestedVirtualization": "disabled"}}),
+        device(json!({"Ebs": {"EbsCardIndex": 0}})),
+        device(json!({"Ebs": {"EbsCardIndex": 1}})),
+        device(json!({"NoDevice": ""})),
+        device(json!({"VirtualName": "ephemeral0"})),
+        json!({"SecondaryInterfaces": [{"SecondarySubnetId": "ss-1"}]}),
+        json!({"SecondaryInterfaces": [{"SecondarySubnetId": "ss-1", "DeviceIndex": 0}]}),
+        json!({"SecondaryInterfaces": [{"SecondarySubnetId": "ss-1", "NetworkCardIndex": 0}]}),
+        json!({"SecondaryInterfaces": [{"SecondarySubnetId": "ss-1", "PrivateIpAddressCount": 1}]}),
+    ];
+    let distinct: BTreeSet<_> = changes.iter().map(|it| of(it.clone()).to_string()).collect();
+    assert_eq!(distinct.len(), changes.len(), "each is a change of its own");
+    for nothing in [json!({}), json!({"CpuOptions": {}, "MaintenanceOptions": {}})] {
+        assert_eq!(of(nothing), hashes(&spec(), facts()).0);
+    }
+}
+
+#[test]
+fn the_hash_of_a_pool_with_an_overlay_never_changes() {
+    let all = json!({
+        "BlockDeviceMappings": [
+            {"DeviceName": "/dev/xvdc", "NoDevice": ""},
+            {"DeviceName": "/dev/xvdb", "Ebs": {"EbsCardIndex": 1}},
+            {"DeviceName": "/dev/xvdd", "VirtualName": "ephemeral0"},
+        ],
+        "CpuOptions": {"NestedVirtualization": "enabled"},
+        "DisableApiStop": false,
+        "DisableApiTermination": true,
+        "EbsOptimized": true,
+        "InstanceInitiatedShutdownBehavior": "terminate",
+        "KernelId": "aki-1",
+        "MaintenanceOptions": {"AutoRecovery": "disabled"},
+        "RamDiskId": "ari-1",
+        "SecondaryInterfaces": [{"DeviceIndex": 1, "NetworkCardIndex": 2, "SecondarySubnetId": "ss-1"}],
+        "TagSpecifications": [{"ResourceType": "network-interface", "Tags": [{"Key": "a", "Value": "b"}]}],
+    });
+    // Names and order of the fields and variants in foo-model are part of it.
+    assert_eq!(hashes(&overlaid(&all), facts()).0.as_str(), "v1-cd683c6bc8a34d0c");
+}
+
+#[test]
+fn tags_of_network_interfaces_make_a_new_version_of_their_own_and_roll_nothing() {
+    let of = |tags: &[(&str, &str)], of_interfaces: &[(&str, &str)]| {
+        let tag = |(key, value): &(&str, &str)| json!({"Key": key, "Value": value});
+        let of_interfaces: Vec<_> = of_interfaces.iter().map(tag).collect();
+        let overlay =
+            json!({"TagSpecifications": [{"ResourceType": "network-interface", "Tags": of_interfaces}]});
+        let own = tags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        hashes(&overlaid(&overlay), Facts { tags: own, ..facts() })
+    };
+    let (a, b) = (("a", "1"), ("b", "2"));
+    let all = [of(&[], &[]), of(&[a], &[]), of(&[], &[a]), of(&[a], &[a]), of(&[a, b], &[]), of(&[a], &[b])];
+    assert!(all.iter().all(|(spec, _)| *spec == all[0].0));
+    let distinct: BTreeSet<_> = all.iter().map(|(_, data)| data.to_string()).collect();
+    assert_eq!(distinct.len(), all.len());
+    assert_eq!(all[0].1, hashes(&spec(), facts()).1, "without any, a version is as before");
+}
+
+#[test]
+fn with_additional_interfaces_all_have_the_tags_of_the_pool_and_of_the_overlay_and_are_not_for_pods() {
+    let pairs = |tags: &[(&str, &str)]| -> BTreeMap<String, String> {
+        tags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    };
+    let no_manage = "node.k8s.amazonaws.com/no_manage";
+    let additional = foo_model::AdditionalInterface { card: 0, security_groups: Vec::new() };
+    let of = |interfaces: &[foo_model::AdditionalInterface], overlay: &serde_json::Value| {
+        let own = pairs(&[("Name", "p"), ("team", "a")]);
+        let known = Facts { tags: own.clone(), interfaces: interfaces.to_vec(), ..facts() };
+        let content = template(&overlaid(overlay), known).unwrap().content;
+        assert_eq!(content.tags, own, "those of instances and volumes");
+        content.interface_tags
+    };
+    let tags = json!([
+        {"Key": "team", "Value": "b"}, {"Key": "unit", "Value": "c"}, {"Key": no_manage, "Value": "false"},
+    ]);
+    let overlay = json!({"TagSpecifications": [{"ResourceType": "network-interface", "Tags": tags}]});
+    assert_eq!(of(&[], &json!({})), pairs(&[]));
+    assert_eq!(of(&[], &overlay), pairs(&[("team", "b"), ("unit", "c"), (no_manage, "false")]));
+    let one = std::slice::from_ref(&additional);
+    assert_eq!(of(one, &json!({})), pairs(&[("Name", "p"), ("team", "a"), (no_manage, "true")]));
+    let both = pairs(&[("Name", "p"), ("team", "b"), ("unit", "c"), (no_manage, "true")]);
+    assert_eq!(of(one, &overlay), both, "the tag that keeps Pods away cannot be changed");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::core::ec2::instances::Market;
 use crate::core::ec2::launch_data::LaunchData;
 use foo_model::{
     GroupName, GroupStatus, Health, InstanceId, InstanceType, LaunchTemplateId, LifecycleState, Process,
-    Protection, Sizes, SubnetId, TargetGroupArn, TemplateVersion, Timestamp, Zone,
+    Protection, Sizes, SubnetId, TemplateVersion, Timestamp, TrafficSource, Zone,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,8 +53,8 @@ pub struct Group {
     pub failing_since: Option<Timestamp>,
     /// Its tags.
     pub tags: BTreeMap<String, GroupTag>,
-    /// The target groups of Elastic Load Balancing that it is attached to.
-    pub target_groups: BTreeSet<TargetGroupArn>,
+    /// The traffic sources that it is attached to.
+    pub traffic_sources: BTreeSet<TrafficSource>,
     /// What it reports to SNS topics, by their ARNs.
     pub notifications: BTreeMap<String, BTreeSet<String>>,
     /// Everything else.

@@ -7,7 +7,7 @@ use crate::core::group::model::{Group, GroupSettings, GroupTag, LaunchSource};
 use crate::core::group::policies::Policies;
 use crate::core::region::Region;
 use crate::core::time::iso_seconds;
-use foo_model::{GroupName, GroupStatus, InstanceId, Protection, Sizes, SubnetId, TargetGroupArn, Zone};
+use foo_model::{GroupName, GroupStatus, InstanceId, Protection, Sizes, SubnetId, TrafficSource, Zone};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -33,8 +33,8 @@ pub struct NewGroup {
     pub new_instances: Protection,
     /// Its tags.
     pub tags: BTreeMap<String, GroupTag>,
-    /// The target groups that it is attached to.
-    pub target_groups: BTreeSet<TargetGroupArn>,
+    /// The traffic sources that it is attached to.
+    pub traffic_sources: BTreeSet<TrafficSource>,
     /// Everything else.
     pub settings: SettingsChange,
     /// Its lifecycle hooks.
@@ -126,7 +126,7 @@ impl Region {
         let source = self.resolve_source(source, None)?;
         let zones = self.zones_of(&new.subnets)?;
         super::tags::check_tags(&new.tags)?;
-        self.check_target_groups(&new.target_groups)?;
+        self.check_traffic_sources(&new.traffic_sources)?;
         let mut settings = GroupSettings::default();
         apply(&mut settings, new.settings)?;
         let hooks = self.hooks_of_new(new.hooks)?;
@@ -148,7 +148,7 @@ impl Region {
             suspended: BTreeMap::new(),
             failing_since: None,
             tags: new.tags,
-            target_groups: new.target_groups,
+            traffic_sources: new.traffic_sources,
             notifications: BTreeMap::new(),
             settings,
             status: GroupStatus::Active,

@@ -207,7 +207,7 @@ impl Region {
         if let Some(problem) = volumes::problems(data, Some(&image.root_device)).into_iter().next() {
             return Err(problem);
         }
-        for group in data.security_groups() {
+        for group in data.all_security_groups() {
             if self.network.security_groups.get(&group).is_none() {
                 return Err(AwsError::new(
                     "InvalidGroup.NotFound",

@@ -1,20 +1,21 @@
-//! Target groups of Elastic Load Balancing: Auto Scaling registers instances that enter service, and deregisters those
-//! that leave it, before their terminating hooks (Auto Scaling User Guide, "How lifecycle hooks work in Auto Scaling
-//! groups"; "Use Elastic Load Balancing to distribute incoming application traffic in your Auto Scaling group").
+//! Traffic sources: Auto Scaling registers instances that enter service with them, and deregisters those that leave it,
+//! before their terminating hooks (Auto Scaling User Guide, "How lifecycle hooks work in Auto Scaling groups"; "Use Elastic
+//! Load Balancing to distribute incoming application traffic in your Auto Scaling group"; "Manage traffic flow with a VPC
+//! Lattice target group").
 
 use crate::core::due::Event;
 use crate::core::error::{AwsError, AwsResult};
+use crate::core::group::model::{Group, Member};
 use crate::core::region::Region;
 use crate::core::targets::health;
 use foo_cloud::InstanceState;
-use foo_model::network::TargetGroup;
+use foo_model::network::{LoadBalancer, LoadBalancerKind, TargetGroup};
 use foo_model::{
-    GroupName, InstanceId, LifecycleState, TargetGroupArn, TargetHealth, TargetState, Targets, Timestamp,
+    GroupName, InstanceId, LatticeTargetGroupArn, LifecycleState, TargetGroupArn, TargetHealth, TargetState,
+    Targets, Timestamp, TrafficSource, TrafficSourceKind,
 };
 use std::collections::BTreeSet;
 
-/// Target groups of one Auto Scaling group (Auto Scaling User Guide, "Quotas").
-const QUOTA: usize = 50;
 /// Traffic sources of one call (Auto Scaling API Reference, AttachTrafficSources).
 pub const ATTACH_LIMIT: usize = 10;
 
@@ -23,34 +24,61 @@ pub fn no_target_group() -> AwsError {
     AwsError::new("TargetGroupNotFound", "One or more target groups not found")
 }
 
-fn check_quota(count: usize) -> AwsResult<()> {
-    if count <= QUOTA {
+fn check_quota(sources: &BTreeSet<TrafficSource>) -> AwsResult<()> {
+    let count = |kind: TrafficSourceKind| sources.iter().filter(|source| source.kind() == kind).count();
+    let Some(kind) = TrafficSourceKind::ALL.into_iter().find(|kind| count(*kind) > kind.quota()) else {
         return Ok(());
-    }
-    let message = format!("An Auto Scaling group can have at most {QUOTA} target groups");
+    };
+    let message = format!("An Auto Scaling group can have at most {} {}", kind.quota(), kind.plural());
     Err(AwsError::new("LimitExceeded", message))
 }
 
+/// What AWS calls traffic sources of a kind in refusals.
+fn in_refusals(kind: TrafficSourceKind) -> &'static str {
+    match kind {
+        TrafficSourceKind::ClassicLoadBalancer => "Load Balancers",
+        TrafficSourceKind::TargetGroup => "Target Groups",
+        TrafficSourceKind::LatticeTargetGroup => "VPC Lattice Target Groups",
+    }
+}
+
+/// The health checks of groups that are those of a kind of traffic source (Auto Scaling API Reference, `HealthCheckType`).
+fn health_check(kind: TrafficSourceKind) -> &'static str {
+    match kind {
+        TrafficSourceKind::ClassicLoadBalancer | TrafficSourceKind::TargetGroup => "ELB",
+        TrafficSourceKind::LatticeTargetGroup => "VPC_LATTICE",
+    }
+}
+
 impl Region {
-    /// AttachTrafficSources and AttachLoadBalancerTargetGroups: instances in service are registered.
+    /// A target group of VPC Lattice that another user creates.
+    pub fn put_lattice_target_group(&mut self) -> LatticeTargetGroupArn {
+        let id = self.chance.id("tg");
+        let arn = format!("arn:aws:vpc-lattice:{}:{}:targetgroup/{id}", self.name, self.account);
+        let arn = LatticeTargetGroupArn::from(arn);
+        self.targets.lattice.insert(arn.clone());
+        arn
+    }
+
+    /// AttachTrafficSources, AttachLoadBalancers and AttachLoadBalancerTargetGroups: instances in service are registered.
     ///
     /// # Errors
-    /// The Auto Scaling group or a target group does not exist, or there are too many.
-    pub fn attach_target_groups(
+    /// The Auto Scaling group or a traffic source does not exist, or there are too many.
+    pub fn attach_traffic_sources(
         &mut self,
         name: &GroupName,
-        arns: &BTreeSet<TargetGroupArn>,
+        sources: &BTreeSet<TrafficSource>,
     ) -> AwsResult<()> {
         self.living_group(name)?;
-        let limit = arns.len() <= ATTACH_LIMIT;
+        let limit = sources.len() <= ATTACH_LIMIT;
         limit.then_some(()).ok_or_else(|| {
             AwsError::validation(format!("You may only attach up to {ATTACH_LIMIT} traffic sources at once"))
         })?;
-        self.check_target_groups(arns)?;
+        self.check_traffic_sources(sources)?;
         let Some(group) = self.groups.get_mut(name) else { return Ok(()) };
-        check_quota(group.target_groups.union(arns).count())?;
-        group.target_groups.extend(arns.iter().cloned());
-        let serves = |it: &&crate::core::group::model::Member| it.lifecycle == LifecycleState::InService;
+        check_quota(&(&group.traffic_sources | sources))?;
+        group.traffic_sources.extend(sources.iter().cloned());
+        let serves = |it: &&Member| it.lifecycle == LifecycleState::InService;
         let serving: Vec<InstanceId> =
             group.members.values().filter(serves).map(|it| it.id.clone()).collect();
         for id in serving {
@@ -59,41 +87,63 @@ impl Region {
         Ok(())
     }
 
-    /// DetachTrafficSources and DetachLoadBalancerTargetGroups.
+    /// DetachTrafficSources, DetachLoadBalancers and DetachLoadBalancerTargetGroups.
     ///
     /// # Errors
-    /// The Auto Scaling group does not exist, or is not attached to a target group.
-    pub fn detach_target_groups(
+    /// The Auto Scaling group does not exist, or is not attached to a traffic source.
+    pub fn detach_traffic_sources(
         &mut self,
         name: &GroupName,
-        arns: &BTreeSet<TargetGroupArn>,
+        sources: &BTreeSet<TrafficSource>,
     ) -> AwsResult<()> {
         let group = self.living_group(name)?;
-        if !arns.is_subset(&group.target_groups) {
-            return Err(AwsError::validation(
-                "Trying to remove Target Groups that are not part of the group",
-            ));
+        if let Some(missing) = sources.difference(&group.traffic_sources).next() {
+            let what = in_refusals(missing.kind());
+            return Err(AwsError::validation(format!(
+                "Trying to remove {what} that are not part of the group"
+            )));
         }
         let members: Vec<InstanceId> = group.members.keys().cloned().collect();
         for id in members {
-            self.deregister_from(arns, &id);
+            self.deregister_from(sources, &id);
         }
         if let Some(group) = self.groups.get_mut(name) {
-            group.target_groups.retain(|arn| !arns.contains(arn));
+            group.traffic_sources.retain(|source| !sources.contains(source));
         }
         Ok(())
     }
 
-    /// Refuses target groups that do not exist.
-    pub(crate) fn check_target_groups(&self, arns: &BTreeSet<TargetGroupArn>) -> AwsResult<()> {
-        let exists =
-            |arn: &TargetGroupArn| self.network.get::<TargetGroup>(&arn.as_str().to_owned()).is_some();
-        if arns.iter().all(exists) {
-            return Ok(());
+    /// Refuses more traffic sources than a group can have, and those that do not exist.
+    pub(crate) fn check_traffic_sources(&self, sources: &BTreeSet<TrafficSource>) -> AwsResult<()> {
+        check_quota(sources)?;
+        let Some(missing) = sources.iter().find(|source| !self.has_source(source)) else { return Ok(()) };
+        let what = in_refusals(missing.kind());
+        Err(AwsError::validation(format!(
+            "Provided {what} may not be valid. Please ensure they exist and try again."
+        )))
+    }
+
+    fn has_source(&self, source: &TrafficSource) -> bool {
+        match source {
+            TrafficSource::ClassicLoadBalancer(name) => {
+                let found = self.network.get::<LoadBalancer>(&name.as_str().to_owned());
+                found.is_some_and(|balancer| balancer.kind == LoadBalancerKind::Classic)
+            }
+            TrafficSource::TargetGroup(arn) => {
+                self.network.get::<TargetGroup>(&arn.as_str().to_owned()).is_some()
+            }
+            TrafficSource::LatticeTargetGroup(arn) => self.targets.lattice.contains(arn),
         }
-        Err(AwsError::validation(
-            "Provided Target Groups may not be valid. Please ensure they exist and try again.",
-        ))
+    }
+
+    /// Whether requests can come from a traffic source: a load balancer has to use a target group, and what was deleted sends none.
+    fn sends_requests(&self, source: &TrafficSource) -> bool {
+        match source {
+            TrafficSource::TargetGroup(arn) => self.network.targeted.contains_key(arn.as_str()),
+            TrafficSource::ClassicLoadBalancer(_) | TrafficSource::LatticeTargetGroup(_) => {
+                self.has_source(source)
+            }
+        }
     }
 
     /// A member enters service, unless the AddToLoadBalancer process is suspended.
@@ -102,34 +152,40 @@ impl Region {
         if group.is_suspended(foo_model::Process::AddToLoadBalancer) {
             return;
         }
-        for arn in group.target_groups.clone() {
-            self.targets.register(&arn, id, self.now);
+        for source in group.traffic_sources.clone() {
+            self.targets.register(&source, id, self.now);
         }
     }
 
     /// A member leaves service. Returns when its connections are drained, if it was registered and runs.
     pub(crate) fn deregister_targets(&mut self, name: &GroupName, id: &InstanceId) -> Option<Timestamp> {
-        let arns = self.groups.get(name)?.target_groups.clone();
-        let in_use = |arn: &&TargetGroupArn| self.network.targeted.contains_key(arn.as_str());
-        let registered = arns.iter().filter(in_use).any(|arn| self.targets.has(arn, id));
-        let until = self.deregister_from(&arns, id);
+        let sources = self.groups.get(name)?.traffic_sources.clone();
+        let in_use = |source: &&TrafficSource| self.sends_requests(source);
+        let registered = sources.iter().filter(in_use).any(|source| self.targets.has(source, id));
+        let until = self.deregister_from(&sources, id);
         let runs = self.instances.get(id).is_some_and(|it| it.state == InstanceState::Running);
         (registered && runs).then_some(until)
     }
 
-    fn deregister_from(&mut self, arns: &BTreeSet<TargetGroupArn>, id: &InstanceId) -> Timestamp {
+    fn deregister_from(&mut self, sources: &BTreeSet<TrafficSource>, id: &InstanceId) -> Timestamp {
         let until = self.now.plus(self.settings.deregistration_delay);
-        for arn in arns {
-            self.targets.deregister(arn, id, until);
+        for source in sources {
+            self.targets.deregister(source, id, until);
         }
         until
     }
 
-    /// The health of the targets of a group; `None` if the group does not exist.
+    /// The health of the targets of a target group; `None` if the group does not exist.
     pub fn target_health(&self, arn: &TargetGroupArn) -> Option<Targets> {
-        let key = arn.as_str().to_owned();
-        self.network.get::<TargetGroup>(&key)?;
-        let in_use = self.network.targeted.contains_key(&key);
+        self.source_health(&TrafficSource::TargetGroup(arn.clone()))
+    }
+
+    /// The health of the instances behind a traffic source; `None` if it does not exist.
+    pub fn source_health(&self, source: &TrafficSource) -> Option<Targets> {
+        if !self.has_source(source) {
+            return None;
+        }
+        let in_use = self.sends_requests(source);
         let state = |id: &InstanceId, since: Timestamp, drains: bool| {
             let runs = self.instances.get(id).is_some_and(|it| it.state == InstanceState::Running);
             match self.targets.set.get(id) {
@@ -141,11 +197,11 @@ impl Region {
                 None => health(TargetState::Healthy),
             }
         };
-        let targets = self.targets.of(arn, self.now);
+        let targets = self.targets.of(source, self.now);
         Some(targets.map(|(id, it)| (id.clone(), state(id, it.since, it.drains_until.is_some()))).collect())
     }
 
-    /// Sets the state of an instance in all target groups that it is registered in; `None` lets its checks decide again.
+    /// Sets the state of an instance behind all traffic sources that it is registered with; `None` lets its checks decide again.
     ///
     /// # Errors
     /// There is no such instance.
@@ -173,7 +229,7 @@ impl Region {
         }
     }
 
-    /// Whether the group's health checks are those of its load balancers, too, and one fails after the grace period.
+    /// Whether the group's health checks are those of its traffic sources, too, and one fails after the grace period.
     pub(crate) fn fails_as_target(&self, name: &GroupName, id: &InstanceId) -> bool {
         let Some(group) = self.groups.get(name) else { return false };
         let young = group
@@ -181,11 +237,20 @@ impl Region {
             .get(id)
             .and_then(|member| member.serving_since)
             .is_none_or(|since| self.now < since.plus(group.settings.grace));
-        let asks = group.settings.health_check_type.split(',').any(|kind| kind == "ELB");
-        let unhealthy = |arn: &TargetGroupArn| {
-            let targets = self.target_health(arn).unwrap_or_default();
-            targets.get(id).is_some_and(|health| health.state == TargetState::Unhealthy)
-        };
-        asks && !young && group.target_groups.iter().any(unhealthy)
+        !young
+            && group.traffic_sources.iter().any(|source| group.asks(source) && self.is_unhealthy(source, id))
+    }
+
+    fn is_unhealthy(&self, source: &TrafficSource, id: &InstanceId) -> bool {
+        let targets = self.source_health(source).unwrap_or_default();
+        targets.get(id).is_some_and(|health| health.state == TargetState::Unhealthy)
+    }
+}
+
+impl Group {
+    /// Whether the group's health checks are those of a traffic source, too.
+    fn asks(&self, source: &TrafficSource) -> bool {
+        let wanted = health_check(source.kind());
+        self.settings.health_check_type.split(',').any(|check| check == wanted)
     }
 }
