@@ -96,7 +96,7 @@ impl Reading {
     fn p99(&self) -> Option<f64> {
         let all = self.pass_seconds.last().map(|bucket| bucket.count).filter(|all| *all > 0.0)?;
         let bucket = self.pass_seconds.iter().find(|bucket| bucket.count >= 0.99 * all)?;
-        bucket.bound.is_finite().then(|| bucket.bound * 1000.0)
+        bucket.bound.is_finite().then_some(bucket.bound * 1000.0)
     }
 
     /// Records calls and writes, divided by this number (of minutes or instances). Nothing if the manager was started

@@ -81,17 +81,16 @@ impl Pace {
         // A String takes everything.
         let _written = match &self.last {
             None => write!(line, "in progress"),
-            Some(Progress { done, of, seen }) => match self.rate() {
-                Some(rate) => {
+            Some(Progress { done, of, seen }) => {
+                if let Some(rate) = self.rate() {
                     let left = Duration::try_from_secs_f64(f64::from(of.saturating_sub(*done)) / rate);
                     let left = left.map_or_else(|_| "unknown time".to_owned(), shown);
                     write!(line, "{done} of {of}, {rate:.1} per second, about {left} left; {seen}")
-                }
-                None => {
+                } else {
                     let still = shown(at.saturating_sub(self.changed));
                     write!(line, "{done} of {of}, unchanged for {still}; {seen}")
                 }
-            },
+            }
         };
         format!("{line} ({} passed, an error after {})", shown(at), shown(self.deadline))
     }

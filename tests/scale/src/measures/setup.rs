@@ -67,7 +67,7 @@ pub(super) fn tenth(size: u32) -> u32 {
 }
 
 /// A pool of this size, which has settled.
-pub(super) async fn pool<'w>(bench: Bench<'w>, replicas: u32) -> Result<Pool<'w>> {
+pub(super) async fn pool(bench: Bench<'_>, replicas: u32) -> Result<Pool<'_>> {
     let cluster = cluster(bench.world, bench.watch).await?;
     let pool = cluster.pool("workers", replicas).await?;
     bench.watch.settles(&pool, 0, replicas, patience(replicas), |_| {}).await?;
