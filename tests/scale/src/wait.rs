@@ -201,7 +201,7 @@ fn summary(view: &PoolView) -> String {
     let drain = drain.map(|text| format!(", a drain: {}", text.lines().next().unwrap_or_default()));
     format!(
         "{machines} Machines, {good} run, {deleting} are being deleted, {}{}",
-        reason.unwrap_or_else(|| "no FooMachinePool that is Ready or not".to_owned()),
+        reason.unwrap_or_else(|| "Ready not reported for the current spec".to_owned()),
         drain.unwrap_or_default()
     )
 }
