@@ -22,7 +22,7 @@ pub enum Priority {
 }
 
 impl Operation {
-    /// How urgent the operation is. One table of all operations, hence its length.
+    /// How urgent the operation is: one that is not named here is a read, or a change of settings.
     pub fn priority(self) -> Priority {
         match self {
             Self::RecordLifecycleActionHeartbeat | Self::CompleteLifecycleAction => Priority::Hook,
@@ -38,135 +38,9 @@ impl Operation {
             | Self::CreateLaunchTemplate
             | Self::CreateLaunchTemplateVersion
             | Self::PutObject => Priority::Launch,
-            Self::CreateOrUpdateTags
-            | Self::SuspendProcesses
-            | Self::PutNotificationConfiguration
-            | Self::DeleteNotificationConfiguration
-            | Self::AttachTrafficSources
-            | Self::DetachTrafficSources
-            | Self::DeleteLifecycleHook
-            | Self::DeleteLaunchTemplateVersions
-            | Self::DeleteLaunchTemplate
-            | Self::CreateVpc
-            | Self::ModifyVpcAttribute
-            | Self::AssociateVpcCidrBlock
-            | Self::DisassociateVpcCidrBlock
-            | Self::DeleteVpc
-            | Self::CreateSubnet
-            | Self::ModifySubnetAttribute
-            | Self::AssociateSubnetCidrBlock
-            | Self::DeleteSubnet
-            | Self::CreateInternetGateway
-            | Self::AttachInternetGateway
-            | Self::DetachInternetGateway
-            | Self::DeleteInternetGateway
-            | Self::CreateEgressOnlyInternetGateway
-            | Self::DeleteEgressOnlyInternetGateway
-            | Self::AllocateAddress
-            | Self::ReleaseAddress
-            | Self::CreateNatGateway
-            | Self::DeleteNatGateway
-            | Self::CreateRouteTable
-            | Self::CreateRoute
-            | Self::ReplaceRoute
-            | Self::DeleteRoute
-            | Self::AssociateRouteTable
-            | Self::ReplaceRouteTableAssociation
-            | Self::DisassociateRouteTable
-            | Self::DeleteRouteTable
-            | Self::CreateSecurityGroup
-            | Self::AuthorizeSecurityGroupIngress
-            | Self::AuthorizeSecurityGroupEgress
-            | Self::RevokeSecurityGroupIngress
-            | Self::RevokeSecurityGroupEgress
-            | Self::UpdateSecurityGroupRuleDescriptionsIngress
-            | Self::DeleteSecurityGroup
-            | Self::CreateVpcEndpoint
-            | Self::ModifyVpcEndpoint
-            | Self::DeleteVpcEndpoints
-            | Self::CreateTags
-            | Self::DeleteTags
-            | Self::DeleteNetworkInterface
-            | Self::DeleteLoadBalancer
-            | Self::DeleteTargetGroup
-            | Self::CreateOpenIDConnectProvider
-            | Self::DeleteOpenIDConnectProvider
-            | Self::DeleteObject
-            | Self::DeleteMessageBatch
-            | Self::ChangeMessageVisibility
-            | Self::CreateCluster
-            | Self::UpdateClusterVersion
-            | Self::UpdateClusterConfig
-            | Self::AssociateEncryptionConfig
-            | Self::AssociateIdentityProviderConfig
-            | Self::DisassociateIdentityProviderConfig
-            | Self::DeleteCluster
-            | Self::StartInsightsRefresh
-            | Self::CreateAddon
-            | Self::UpdateAddon
-            | Self::DeleteAddon
-            | Self::CreateAccessEntry
-            | Self::UpdateAccessEntry
-            | Self::DeleteAccessEntry
-            | Self::AssociateAccessPolicy
-            | Self::DisassociateAccessPolicy
-            | Self::CreatePodIdentityAssociation
-            | Self::UpdatePodIdentityAssociation
-            | Self::DeletePodIdentityAssociation
-            | Self::TagResource
-            | Self::UntagResource => Priority::Settings,
-            Self::DescribeAutoScalingGroups
-            | Self::DescribeNotificationConfigurations
-            | Self::DescribeLifecycleHooks
-            | Self::DescribeScalingActivities
-            | Self::DescribeLaunchTemplates
-            | Self::DescribeLaunchTemplateVersions
-            | Self::DescribeInstances
-            | Self::DescribeInstanceTypes
-            | Self::DescribeImages
-            | Self::DescribeSubnets
-            | Self::DescribeSecurityGroups
-            | Self::DescribeVolumes
-            | Self::DescribeCapacityReservations
-            | Self::DescribeVpcs
-            | Self::DescribeVpcAttribute
-            | Self::DescribeInternetGateways
-            | Self::DescribeEgressOnlyInternetGateways
-            | Self::DescribeAddresses
-            | Self::DescribeNatGateways
-            | Self::DescribeRouteTables
-            | Self::DescribeVpcEndpoints
-            | Self::DescribeNetworkInterfaces
-            | Self::DescribeAvailabilityZones
-            | Self::DescribeLoadBalancers
-            | Self::DescribeTargetGroups
-            | Self::DescribeTargetHealth
-            | Self::DescribeTags
-            | Self::GetServiceQuota
-            | Self::GetParameter
-            | Self::GetInstanceProfile
-            | Self::GetRole
-            | Self::GetOpenIDConnectProvider
-            | Self::GetCallerIdentity
-            | Self::ListObjectsV2
-            | Self::ReceiveMessage
-            | Self::DescribeCluster
-            | Self::ListUpdates
-            | Self::DescribeUpdate
-            | Self::ListInsights
-            | Self::DescribeInsightsRefresh
-            | Self::ListAddons
-            | Self::DescribeAddon
-            | Self::ListAccessEntries
-            | Self::DescribeAccessEntry
-            | Self::ListAssociatedAccessPolicies
-            | Self::ListPodIdentityAssociations
-            | Self::DescribePodIdentityAssociation
-            | Self::ListIdentityProviderConfigs
-            | Self::DescribeIdentityProviderConfig
-            | Self::DescribeClusterVersions
-            | Self::DescribeAddonVersions
-            | Self::DescribeAddonConfiguration => Priority::Read,
+            Self::ReceiveMessage => Priority::Read,
+            other if other.is_mutation() => Priority::Settings,
+            _ => Priority::Read,
         }
     }
 }
