@@ -8,12 +8,17 @@ use foo_api::shared::NetworkReference;
 use foo_model::{NOT_FOR_PODS, Primary};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Network interfaces as a type of resources.
+pub(super) const INTERFACES: &str = "network-interface";
+
 /// The spec with the network interfaces that the API takes, if a FooMachinePool can have all of them.
 pub(super) fn with_interfaces(
     spec: FooMachinePoolSpec,
     data: &TemplateData,
     differences: &mut Vec<String>,
 ) -> FooMachinePoolSpec {
+    let public = primary(&data.network_interfaces).and_then(|it| it.associate_public_ip_address);
+    let spec = FooMachinePoolSpec { associate_public_ip_address: public, ..spec };
     let Some(Interfaces { efa, additional }) = interfaces(&data.network_interfaces) else { return spec };
     if additional.is_empty() {
         return with_efa(spec, efa, differences);
@@ -24,7 +29,7 @@ pub(super) fn with_interfaces(
             "network interfaces without the tag {key}={value}: the Amazon VPC CNI does not use those of spec.networkInterfaces for Pods"
         ));
     }
-    no_public_address(spec.associate_public_ip_address, differences);
+    no_public_address(public, differences);
     let spec = FooMachinePoolSpec { associate_public_ip_address: None, ..spec };
     FooMachinePoolSpec { network_interfaces: additional, ..with_efa(spec, efa, differences) }
 }
@@ -32,7 +37,7 @@ pub(super) fn with_interfaces(
 /// Whether these are tags of network interfaces, and one is that of interfaces that the VPC CNI does not use.
 fn is_not_for_pods(tags: &Tags) -> bool {
     let is_tag = |key: &str, value: &str| (key, value) == NOT_FOR_PODS;
-    tags.resource_type == "network-interface" && tags.tags.iter().any(|it| is_tag(&it.key, &it.value))
+    tags.resource_type == INTERFACES && tags.tags.iter().any(|it| is_tag(&it.key, &it.value))
 }
 
 /// Network interfaces that a FooMachinePool can have, besides the primary one.
@@ -51,7 +56,7 @@ pub(super) fn interfaces(all: &[Interface]) -> Option<Interfaces> {
     }
     let is_plain = others.len() < 2 && others.iter().all(|it| kind(it) == "interface");
     let efa = if is_plain { None } else { Some(efa(&others)?) };
-    let primary: BTreeSet<&String> = others.first().map(|it| groups(it)).unwrap_or_default();
+    let primary: BTreeSet<&String> = primary(all).map(groups).unwrap_or_default();
     let mut counts: BTreeMap<(u32, BTreeSet<&String>), i32> = BTreeMap::new();
     for it in additional {
         // Without security groups, EC2 gives it the VPC's default one.
@@ -70,6 +75,11 @@ pub(super) fn interfaces(all: &[Interface]) -> Option<Interfaces> {
         security_groups: groups.into_iter().map(reference).collect(),
     });
     Some(Interfaces { efa, additional: additional.collect() })
+}
+
+/// The primary interface. Elastic Fabric Adapters of other network cards can have the device index 0, too.
+pub(super) fn primary(all: &[Interface]) -> Option<&Interface> {
+    all.iter().find(|it| place(it) == (0, 0))
 }
 
 /// Network card and device index.

@@ -21,11 +21,9 @@ pub(super) fn with_options(
     let credits = data.credit_specification.as_ref().and_then(|it| it.cpu_credits.as_deref());
     let performance = data.network_performance_options.as_ref();
     let weighting = performance.and_then(|it| it.bandwidth_weighting.as_deref());
-    let first = data.network_interfaces.iter().find(|it| it.device_index.unwrap_or(0) == 0);
     FooMachinePoolSpec {
         metadata_options: metadata(data.metadata_options.as_ref(), differences),
         detailed_monitoring: is_on(&data.monitoring),
-        associate_public_ip_address: first.and_then(|it| it.associate_public_ip_address),
         cpu_options: data.cpu_options.as_ref().and_then(|it| cpu_options(it, differences)),
         cpu_credits: cpu_credits(&spec, credits, differences),
         bandwidth_weighting: known(weighting, "BandwidthWeighting", differences),

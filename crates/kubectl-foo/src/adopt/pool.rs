@@ -3,13 +3,13 @@
 
 use super::capacity::{is_in_block, with_capacity};
 use super::found::{Found, Group, Image, Override, name_beside};
-use super::interfaces::{interfaces, with_interfaces};
+use super::interfaces::{INTERFACES, interfaces, primary, with_interfaces};
 use super::manifest::of_name;
 use super::obstacles::AUTOSCALER;
 use super::options::{self, named};
 use super::overlay::{is_instance_store, with_overlay};
 use super::requirements::requirements;
-use super::template::{Ebs, Interface, Mapping, Tag, Tags, TemplateData};
+use super::template::{Ebs, Mapping, Tag, Tags, TemplateData};
 use anyhow::{Result, anyhow, bail};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{
@@ -23,8 +23,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Devices that are the root volume of nearly all images (EC2 User Guide, "Device names for volumes").
 const USUAL_ROOTS: [&str; 2] = ["/dev/xvda", "/dev/sda1"];
-/// Network interfaces as a type of resources.
-const INTERFACES: &str = "network-interface";
 /// Beginnings of keys of tags that are for others: AWS's own, the provider's, and those by which tools find the group.
 const TAGS_OF_OTHERS: [&str; 6] = [
     "aws:",
@@ -234,11 +232,10 @@ fn profile(data: &TemplateData) -> Option<String> {
 }
 
 fn security_groups(data: &TemplateData, differences: &mut Vec<String>) -> Vec<NetworkReference> {
-    let is_first = |it: &&Interface| it.device_index.unwrap_or(0) == 0;
-    let first = data.network_interfaces.iter().find(is_first);
-    if let Some(first) = first {
-        differences.extend(named("network interface", &first.others));
-        if first.delete_on_termination == Some(false) {
+    let primary = primary(&data.network_interfaces);
+    if let Some(primary) = primary {
+        differences.extend(named("network interface", &primary.others));
+        if primary.delete_on_termination == Some(false) {
             differences.push("the network interface stays when its instance ends: it is deleted".to_owned());
         }
     }
@@ -249,7 +246,7 @@ fn security_groups(data: &TemplateData, differences: &mut Vec<String>) -> Vec<Ne
                 .to_owned(),
         );
     }
-    let of_interface = first.map(|it| it.groups.iter()).into_iter().flatten();
+    let of_interface = primary.map(|it| it.groups.iter()).into_iter().flatten();
     let groups: Vec<NetworkReference> =
         of_interface.chain(&data.security_group_ids).map(|id| reference(id)).collect();
     if groups.is_empty() {

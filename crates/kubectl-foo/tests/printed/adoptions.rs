@@ -484,6 +484,13 @@ fn additional_network_interfaces_of_a_launch_template_stay_if_a_pool_can_have_th
     let both = json!([first(), adapter, interface(0, 2, &["sg-2"])]);
     let of_group_2 = json!([{"networkCard": 0, "count": 1, "securityGroups": [{"id": "sg-2"}]}]);
     assert_eq!(adopted(both, true), (of_group_2, efa, 0));
+    let mut adapter = interface(1, 0, &["sg-1"]);
+    adapter["InterfaceType"] = json!("efa-only");
+    let mut public = first();
+    public["AssociatePublicIpAddress"] = json!(true);
+    for order in [json!([public, adapter]), json!([adapter, public])] {
+        assert_eq!(adopted(order, true).2, 1, "the primary interface is the one of the first network card");
+    }
     let mut with_addresses = interface(0, 1, &["sg-1"]);
     with_addresses["Ipv6AddressCount"] = json!(1);
     assert_eq!(adopted(json!([first(), with_addresses]), true), (Value::Null, Value::Null, 1));
